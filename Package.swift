@@ -1,0 +1,60 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list for every Swift target, so that no target is laxer than another.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .enableUpcomingFeature("ImmutableWeakCaptures"),
+]
+// Opt in, because packages that depend on this one are built with -suppress-warnings, which conflicts.
+let settings = strict + (Context.environment["PEERCONNECT_WERROR"] == nil ? [] : [.treatAllWarnings(as: .error)])
+
+func module(_ name: String, _ dependencies: String...) -> Target {
+    .target(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: String...) -> Target {
+    .testTarget(name: name, dependencies: dependencies.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "PeerConnect",
+    products: [
+        .library(name: "PeerConnect", targets: ["PeerConnect"]),
+        .executable(name: "peerconnect", targets: ["peerconnect"]),
+    ],
+    targets: [
+        // C libraries, all from Debian. No pkgConfig for Avahi: it asks for -D_REENTRANT, which SwiftPM refuses.
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-common-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CSystem"),
+        // Pure: no system module, no clock, no socket.
+        module("PeerModel"),
+        module("PeerWire", "PeerModel"),
+        module("PeerProtocol", "PeerModel", "PeerWire"),
+        // One module per outside world; they do not know each other.
+        module("PeerSystem", "CSystem", "PeerModel"),
+        module("PeerTLS", "COpenSSL", "PeerModel"),
+        module("PeerDiscovery", "CAvahi", "PeerModel"),
+        // Where they meet.
+        module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
+        module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
+        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerConnect"),
+        .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
+        tests("PeerModelTests", "PeerModel"),
+        tests("PeerWireTests", "PeerModel", "PeerWire"),
+        tests("PeerProtocolTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerTLS"),
+        tests("PeerSystemTests", "PeerModel", "PeerSystem"),
+        tests("PeerTLSTests", "PeerModel", "PeerTLS", "PeerSystem"),
+        tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
+        tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
+        tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
+        // The built program on several real hosts, see Tests/LabTests/lan.
+        tests("LabTests", "PeerModel"),
+    ]
+)

@@ -1,0 +1,4 @@
+#ifndef PEERCONNECT_CSYSTEM_H
+#define PEERCONNECT_CSYSTEM_H
+
+#endif

@@ -1,0 +1,55 @@
+/// Every size, count and time limit, each with its reason. Times are seconds.
+package enum Limits {
+    // Frames.
+    /// A control frame's payload: a 16 KiB text in base64 and a full roster of 64 both fit.
+    package static let controlPayload = 64 << 10
+    /// Until a key is proved and the first frame has come, so that strangers cost little.
+    package static let firstPayload = 4 << 10
+    /// The unit of a transfer: hashed, checked and resumed.
+    package static let pieceSize = 1 << 20
+    /// A data frame's payload: a piece with its number and hash (4 + 32 bytes).
+    package static let dataPayload = pieceSize + 36
+    /// What may wait for a member's socket before it counts as stalled and is dropped.
+    package static let controlBacklog = 4 << 20
+
+    // Connections.
+    package static let unprovedConnections = 64
+    package static let unprovedPerSource = 8
+    package static let handshake = 5.0
+    /// RFC 8305, section 5: the delay between attempts to several addresses.
+    package static let dialStagger = 0.25
+    package static let dialsInFlight = 8
+    package static let dialAddresses = 16
+    package static let dial = 5.0
+    package static let pingAfter = 4.0
+    package static let deadAfter = 12.0
+    package static let ticketLifetime = 30.0
+    package static let dataKeepalive = 10.0
+    package static let dataSilence = 30.0
+    /// AES-GCM's bound for one key (RFC 8446, section 5.5) lies above this; a new connection has a new key.
+    package static let dataPerConnection: UInt64 = 256 << 30
+
+    // Chat.
+    package static let peersByDefault = 7
+    package static let peersAtMost = 64
+    package static let answer = 30.0
+    package static let pendingInvitations = 8
+    package static let text = 16 << 10
+    package static let undeliveredAfter = 15.0
+    package static let acknowledgeWithin = 0.1
+    /// How far back a line may refer to the event its author saw last, so that hashes need bounded memory.
+    package static let referenceWindow: UInt64 = 4096
+
+    // Transfers.
+    package static let entries = 1_000_000
+    package static let manifest = 128 << 20
+    package static let topNames = 20
+    package static let checkpointEvery: UInt64 = 16
+    package static let reservedSpace: UInt64 = 64 << 20
+    package static let openOffers = 256
+
+    // Discovery.
+    package static let listedPeers = 2000
+    package static let defaultPort: UInt16 = 27182
+    package static let ports: ClosedRange<UInt16> = 27182...27199
+}
