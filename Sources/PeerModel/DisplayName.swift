@@ -1,4 +1,6 @@
-/// The name a peer shows: trimmed, 1 to 63 bytes of UTF-8, no control characters. Equal means equal bytes.
+/// The name a peer shows: trimmed, 1 to 63 bytes of UTF-8, no control characters.
+///
+/// Equal means equal bytes.
 public struct DisplayName: Sendable, CustomStringConvertible {
     /// Why a text cannot be a display name.
     public enum Problem: Error, Equatable, Sendable {

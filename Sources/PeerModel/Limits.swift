@@ -1,4 +1,6 @@
-/// Every size, count and time limit, each with its reason. Times are seconds.
+/// Every size, count and time limit, each with its reason.
+///
+/// Times are seconds.
 package enum Limits {
     // Frames.
     /// A control frame's payload: a 16 KiB text in base64 and a full roster of 64 both fit.

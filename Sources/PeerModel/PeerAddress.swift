@@ -8,9 +8,12 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         case v6([UInt8], scope: String?)
     }
 
+    /// The address without its port.
     public let ip: IP
+    /// The TCP port.
     public let port: UInt16
 
+    /// Joins an address and a port.
     public init(_ ip: IP, port: UInt16) {
         self.ip = ip
         self.port = port
@@ -52,6 +55,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         }
         let parts = groups.map { String($0, radix: 16) }
         if best.isEmpty { return parts.joined(separator: ":") }
-        return parts[..<best.lowerBound].joined(separator: ":") + "::" + parts[best.upperBound...].joined(separator: ":")
+        let head = parts[..<best.lowerBound], tail = parts[best.upperBound...]
+        return head.joined(separator: ":") + "::" + tail.joined(separator: ":")
     }
 }

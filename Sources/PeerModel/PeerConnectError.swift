@@ -1,6 +1,8 @@
 /// The one error type the public interface throws.
 public struct PeerConnectError: Error, Sendable {
-    /// What callers may branch on; the raw values are those of the JSON events. More cases will come.
+    /// What callers may branch on; the raw values are those of the JSON events.
+    ///
+    /// More cases will come.
     @nonexhaustive
     public enum Code: String, Sendable {
         case unknownCommand = "unknown-command", usage, ambiguous
