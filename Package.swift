@@ -35,7 +35,7 @@ let package = Package(
         .target(name: "CSystem"),
         // Pure: no system module, no clock, no socket.
         module("PeerModel"),
-        module("PeerWire", "PeerModel"),
+        .target(name: "PeerWire", dependencies: ["PeerModel"], exclude: ["WIRE.md"], swiftSettings: settings),
         module("PeerProtocol", "PeerModel", "PeerWire"),
         // One module per outside world; they do not know each other.
         module("PeerSystem", "CSystem", "PeerModel"),
