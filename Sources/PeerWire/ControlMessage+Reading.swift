@@ -1,0 +1,156 @@
+internal import FoundationEssentials
+internal import PeerModel
+
+extension ControlMessage {
+    /// Reads a frame; throws `malformed` when a known kind is not what `WIRE.md` says.
+    package init(_ frame: RawFrame) throws(WireError) {
+        guard let kind = Kind(rawValue: frame.kind) else {
+            self = .unknown(kind: frame.kind)
+            return
+        }
+        do {
+            // A recursion as deep as the payload is long would end the process; the decoder stops at 512 levels.
+            self = try JSONDecoder().decode(Payload.self, from: Data(frame.payload), configuration: kind).message
+        } catch {
+            throw .malformed(kind: frame.kind)
+        }
+    }
+
+    private struct Payload: DecodableWithConfiguration {
+        let message: ControlMessage
+
+        init(from decoder: any Decoder, configuration kind: Kind) throws {
+            let fields = try FieldReader(decoder)
+            message =
+                switch kind {
+                case .hello, .refuse, .ping, .pong, .open: try ControlMessage(connection: kind, fields)
+                case .invite, .answer, .withdraw, .welcome: try ControlMessage(invitation: kind, fields)
+                case .say, .event, .seen, .delivered, .rejected, .leave, .end: try ControlMessage(chat: kind, fields)
+                case .respond, .get, .progress, .result, .cancel, .failed: try ControlMessage(transfer: kind, fields)
+                }
+        }
+    }
+
+    private init(connection kind: Kind, _ fields: FieldReader) throws {
+        switch kind {
+        case .hello: self = .hello(try Hello(fields))
+        case .refuse:
+            let (min, max) = try fields.versions()
+            self = .refuse(min: min, max: max)
+        case .pong: self = .pong
+        case .open: self = .open(Open(transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16)))
+        default: self = .ping
+        }
+    }
+
+    private init(invitation kind: Kind, _ fields: FieldReader) throws {
+        switch kind {
+        case .invite: self = .invite(try Invite(fields))
+        case .answer: self = .answer(try InviteAnswer(fields))
+        case .withdraw: self = .withdraw(chat: try fields.id(.chat), reason: try fields.word(.reason))
+        default: self = .welcome(try Welcome(fields))
+        }
+    }
+
+    private init(chat kind: Kind, _ fields: FieldReader) throws {
+        switch kind {
+        case .say: self = .say(try fields.signed(.statement))
+        case .event: self = .event(n: try fields.number(.n, in: WireNumber.fromOne), bytes: try fields.bytes(.event))
+        case .seen: self = .seen(n: try fields.number(.n))
+        case .delivered:
+            self = .delivered(
+                n: try fields.number(.n, in: WireNumber.fromOne),
+                missing: try fields.ids(.missing, atMost: Limits.peersAtMost))
+        case .rejected:
+            self = .rejected(
+                counter: try fields.number(.counter, in: WireNumber.fromOne),
+                reason: try fields.text(.reason, bytes: 0...Self.maximumReason))
+        case .end:
+            let reason = try fields.word(.reason, ChatEndReason.self)
+            guard reason == .ended || reason == .kicked else { throw FieldReader.BadField() }
+            self = .end(reason: reason)
+        default: self = .leave
+        }
+    }
+
+    private init(transfer kind: Kind, _ fields: FieldReader) throws {
+        let transfer = try fields.id(.transfer, TransferID.self)
+        switch kind {
+        case .respond:
+            self = .respond(
+                transfer: transfer, accept: try fields.flag(.accept), automatic: try fields.flag(.automatic))
+        case .get:
+            self = .get(
+                Get(
+                    transfer: transfer, ticket: try fields.bytes(.ticket, count: 16),
+                    piece: try fields.number(.piece, in: 0...TransferLayout.maximumPieces)))
+        case .progress:
+            self = .progress(
+                transfer: transfer, peer: fields.has(.peer) ? try fields.id(.peer) : nil,
+                bytes: try fields.number(.bytes))
+        case .result:
+            self = .result(
+                transfer: transfer, status: try fields.word(.status),
+                reason: fields.has(.reason) ? try fields.word(.reason) : nil)
+        case .failed: self = .failed(transfer: transfer, reason: try fields.word(.reason))
+        default: self = .cancel(transfer: transfer)
+        }
+    }
+}
+
+extension FieldReader {
+    fileprivate func versions() throws -> (min: Int, max: Int) {
+        let min = try number(.min, in: 0...0xFFFF), max = try number(.max, in: min...0xFFFF)
+        return (Int(min), Int(max))
+    }
+}
+
+extension Hello {
+    fileprivate init(_ fields: FieldReader) throws {
+        let (min, max) = try fields.versions()
+        guard let run = RunID(try fields.text(.run, bytes: 8...8)),
+            let name = DisplayName(exactly: try fields.text(.name, bytes: 1...DisplayName.maximumBytes))
+        else { throw FieldReader.BadField() }
+        self.init(
+            min: min, max: max, run: run, name: name, port: UInt16(try fields.number(.port, in: 0...0xFFFF)),
+            addresses: try fields.texts(.addresses))
+    }
+}
+
+extension Invite {
+    fileprivate init(_ fields: FieldReader) throws {
+        chat = try fields.id(.chat)
+        nonce = try fields.bytes(.nonce, count: Join.nonceSize)
+        purpose = try fields.word(.purpose)
+        guard fields.has(.offer) else {
+            guard purpose != .file else { throw FieldReader.BadField() }
+            offer = nil
+            return
+        }
+        let inner = try fields.object(.offer)
+        offer = OfferSummary(
+            name: try inner.text(.name, bytes: 1...OfferSummary.maximumName),
+            size: inner.has(.size) ? try inner.number(.size) : nil,
+            files: Int(try inner.number(.files, in: 0...UInt64(Limits.entries))))
+    }
+}
+
+extension InviteAnswer {
+    fileprivate init(_ fields: FieldReader) throws {
+        let chat = try fields.id(.chat, ChatID.self)
+        switch try fields.word(.answer, Answer.self) {
+        case .accepted: self.init(chat: chat, accepting: try fields.signed(.join))
+        case let answer where Self.refusals.contains(answer): self.init(chat: chat, refusing: answer)
+        default: throw FieldReader.BadField()
+        }
+    }
+}
+
+extension Welcome {
+    fileprivate init(_ fields: FieldReader) throws {
+        chat = try fields.id(.chat)
+        guard let hash = Digest(try fields.bytes(.hash, count: Digest.size)) else { throw FieldReader.BadField() }
+        last = EventReference(n: try fields.number(.n), hash: hash)
+        members = try fields.objects(.members, count: 1...Limits.peersAtMost) { try $0.signed(.join) }
+    }
+}
