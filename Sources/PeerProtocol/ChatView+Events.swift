@@ -1,0 +1,121 @@
+package import PeerModel
+package import PeerWire
+
+/// What an ordered event means, the same at the host and at every member.
+extension ChatView {
+    /// Applies event `n`, already checked, and gives what to do and to tell.
+    mutating func apply(
+        _ event: CheckedEvent, n: UInt64, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        switch event {
+        case .joined(let join, let id):
+            admit(join, as: id)
+            return [.emit(.memberJoined(chat: chat, member: peer(id)))]
+        case .left(let id, let reason):
+            let member = peer(id)
+            remove(id)
+            return [.emit(.memberLeft(chat: chat, member: member, reason: reason))]
+        case .stated(let statement):
+            advance(statement.author, to: statement.counter)
+            let own = statement.author == me.id ? settle(statement.counter) : nil
+            switch statement.body {
+            case .say(let text):
+                let message = ChatMessage(
+                    chat: chat, seq: n, from: peer(statement.author), text: text, sent: statement.sent,
+                    ref: own?.ref, line: own?.line)
+                return [.emit(.message(message))]
+            case .offer(let body): return open(body, by: statement.author, line: own?.line, numbers: &numbers)
+            }
+        case .answered(let transfer, let id, let accepted, let automatic):
+            return answered(transfer, id, accepted: accepted, automatic: automatic)
+        case .result(let transfer, let id, let status, let reason):
+            return ended(transfer, id, status, reason)
+        case .ignored: return []
+        }
+    }
+
+    private mutating func open(
+        _ body: OfferBody, by author: PeerID, line: Int?, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        let offer = FileOffer(
+            number: numbers.next(), transfer: body.transfer, from: peer(author),
+            to: body.recipients.filter { $0 != author }.map(peer), isMine: author == me.id, summary: body.summary,
+            line: line)
+        let key = participants[author]?.key ?? []
+        transfers[body.transfer] = TransferRecord(offer: offer, body: body, senderKey: key)
+        transferOrder.append(body.transfer)
+        return [.emit(.fileOffered(offer))]
+    }
+
+    private mutating func answered(
+        _ transfer: TransferID, _ id: PeerID, accepted: Bool, automatic: Bool
+    ) -> [Effect] {
+        guard var record = transfers[transfer], record.standing(of: id) != nil else { return [] }
+        record.set(id, accepted ? .accepted : .ended(.declined, nil))
+        transfers[transfer] = record
+        let event = NodeEvent.fileAnswered(
+            transfer: transfer, peer: peer(id), accepted: accepted, automatic: automatic)
+        return [.emit(event)] + (accepted ? [] : delivered(record, to: id))
+    }
+
+    private mutating func ended(
+        _ transfer: TransferID, _ id: PeerID, _ status: TransferStatus, _ reason: TransferReason?
+    ) -> [Effect] {
+        guard var record = transfers[transfer], let standing = record.standing(of: id) else { return [] }
+        if case .ended = standing { return [] }
+        record.set(id, .ended(status, reason))
+        transfers[transfer] = record
+        let stops = id == me.id && status != .verified && status != .partial
+        return (stops ? [.transfer(.abandon(transfer))] : []) + delivered(record, to: id)
+    }
+
+    private func delivered(_ record: TransferRecord, to id: PeerID) -> [Effect] {
+        guard case .ended(let status, let reason) = record.standing(of: id) else { return [] }
+        let result = TransferResult(peer: peer(id), status: status, reason: reason)
+        var effects: [Effect] = [.emit(.fileDelivered(transfer: record.offer.transfer, result: result))]
+        if record.isDone { effects += done(record) }
+        return effects
+    }
+
+    private func done(_ record: TransferRecord) -> [Effect] {
+        let event = NodeEvent.fileDone(
+            transfer: record.offer.transfer, results: record.results, line: record.offer.line)
+        return [.emit(event), .transfer(.finished(record.offer.transfer))]
+    }
+
+    /// Ends what is unfinished when the chat is over: nothing more can arrive.
+    mutating func closeTransfers(_ reason: TransferReason) -> [Effect] {
+        var effects: [Effect] = []
+        for id in transferOrder {
+            guard var record = transfers[id], !record.isDone else { continue }
+            for peer in record.unfinished {
+                record.set(peer, .ended(.failed, reason))
+                if peer == me.id { effects.append(.transfer(.abandon(id))) }
+                let result = TransferResult(peer: self.peer(peer), status: .failed, reason: reason)
+                effects.append(.emit(.fileDelivered(transfer: id, result: result)))
+            }
+            transfers[id] = record
+            effects += done(record)
+        }
+        return effects
+    }
+
+    /// What everyone says when the chat is over: failed lines and transfers first, the end last.
+    mutating func close(_ reason: ChatEndReason) -> [Effect] {
+        var effects: [Effect] = takePending().map {
+            .emit(.messageFailed(chat: chat, ref: $0.ref, reason: "the chat ended", line: $0.line))
+        }
+        effects += closeTransfers(reason == .hostLost ? .lost : .left)
+        return effects + [.emit(.chatEnded(chat: chat, reason: reason))]
+    }
+}
+
+/// An event whose signatures and references were checked.
+enum CheckedEvent: Sendable {
+    case joined(Join, PeerID)
+    case left(PeerID, DepartureReason)
+    case stated(Statement)
+    case answered(TransferID, PeerID, accepted: Bool, automatic: Bool)
+    case result(TransferID, PeerID, TransferStatus, TransferReason?)
+    case ignored
+}

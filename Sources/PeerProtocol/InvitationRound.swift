@@ -1,0 +1,105 @@
+package import PeerModel
+package import PeerWire
+
+/// An own invitation to one or more peers: who was asked and what each answered.
+struct InvitationRound: Sendable {
+    /// One invited peer on its way from being dialled to its answer.
+    struct Invitee: Sendable {
+        enum State: Sendable {
+            case dialling(DialID)
+            case asked(ConnectionID)
+            /// Accepted, and waiting on this connection for the chat to start.
+            case accepted(SignedBytes, ConnectionID)
+            case answered(Answer, String?)
+        }
+
+        let label: String
+        var peer: Peer?
+        /// For a peer asked for by its ID before its name is known.
+        var id: PeerID?
+        var state: State
+
+        var target: InviteTarget { InviteTarget(peer: peer, label: label) }
+
+        var answer: Answer? {
+            switch state {
+            case .dialling, .asked: nil
+            case .accepted: .accepted
+            case .answered(let answer, _): answer
+            }
+        }
+
+        var connection: ConnectionID? {
+            switch state {
+            case .asked(let connection), .accepted(_, let connection): connection
+            case .dialling, .answered: nil
+            }
+        }
+    }
+
+    let chat: ChatID
+    /// Sent with every invitation and signed by who accepts, so that no acceptance can be shown twice.
+    let nonce: [UInt8]
+    let purpose: Purpose
+    /// What is sent as soon as the chat starts, when the purpose is a file.
+    let offer: OfferBody?
+    let line: Int?
+    let deadline: Instant
+    var invitees: [Invitee]
+
+    var isComplete: Bool { invitees.allSatisfy { $0.answer != nil } }
+
+    func index(of connection: ConnectionID) -> Int? { invitees.firstIndex { $0.connection == connection } }
+
+    func index(of dial: DialID) -> Int? {
+        invitees.firstIndex { if case .dialling(dial) = $0.state { true } else { false } }
+    }
+
+    /// Whether this peer was asked and has not answered yet.
+    func isWaiting(for id: PeerID) -> Bool {
+        invitees.contains { ($0.peer?.id ?? $0.id) == id && $0.answer == nil }
+    }
+
+    var accepted: [(signed: SignedBytes, connection: ConnectionID)] {
+        invitees.compactMap { if case .accepted(let signed, let connection) = $0.state { (signed, connection) } else { nil } }
+    }
+
+    var answers: [(InviteTarget, Answer)] { invitees.map { ($0.target, $0.answer ?? .timeout) } }
+
+    /// Takes the invitation back from everyone who has not answered, or with `all` from those who accepted too.
+    mutating func withdraw(_ reason: WithdrawReason, as answer: Answer, all: Bool) -> [Effect] {
+        var effects: [Effect] = []
+        for index in invitees.indices {
+            switch invitees[index].state {
+            case .dialling(let dial): effects.append(.abandon(dial))
+            case .asked(let connection):
+                effects += [.send(connection, .withdraw(chat: chat, reason: reason)), .close(connection)]
+            case .accepted(_, let connection) where all:
+                effects += [.send(connection, .withdraw(chat: chat, reason: reason)), .close(connection)]
+            case .accepted, .answered: continue
+            }
+            invitees[index].state = .answered(answer, nil)
+            effects.append(.emit(.inviteAnswered(invitees[index].target, answer: answer, reason: nil, line: line)))
+        }
+        return effects
+    }
+}
+
+/// Someone else's invitation that waits for an answer here.
+struct Question: Sendable {
+    let number: Int
+    let from: RemotePeer
+    let connection: ConnectionID
+    let invite: Invite
+    let deadline: Instant
+}
+
+/// An invitation that was accepted here and whose chat has not started yet.
+struct Joining: Sendable {
+    /// The question's, or 0 when nobody was asked.
+    let number: Int
+    let from: RemotePeer
+    let connection: ConnectionID
+    let invite: Invite
+    let deadline: Instant
+}

@@ -1,0 +1,182 @@
+package import PeerModel
+package import PeerWire
+
+/// A member's side of one chat: it believes nothing of the host that is not signed by its author and in one order for all.
+package struct MemberChat: Sendable {
+    private(set) var view: ChatView
+    private var chain: EventChain
+    package let connection: ConnectionID
+    package let purpose: Purpose
+    private let environment: Environment
+    private var acknowledged: UInt64
+    private var acknowledgeAt: Instant?
+    /// For `message.delivered`: which own line event n was, for the lines whose delivery is not known yet.
+    private var undelivered: [UInt64: ChatView.Pending] = [:]
+    private(set) var isOver = false
+
+    /// Enters the chat with the host's welcome; throws when its roster is not what its members signed.
+    init(
+        _ welcome: Welcome, me: LocalPeer, host: RemotePeer, connection: ConnectionID, purpose: Purpose,
+        environment: Environment
+    ) throws(Violation) {
+        view = ChatView(chat: welcome.chat, me: me.peer, host: host.peer, hostKey: host.key)
+        chain = EventChain(at: welcome.at, hash: environment.hash)
+        acknowledged = welcome.at.n
+        self.connection = connection
+        self.purpose = purpose
+        self.environment = environment
+        for signed in welcome.members {
+            let (join, id) = try view.check(signed, by: environment)
+            view.admit(join, as: id)
+        }
+        guard view.participants[me.peer.id] != nil else { throw .malformed("the host's list leaves this peer out") }
+    }
+
+    var started: Effect {
+        .emit(.chatStarted(chat: view.chat, role: .member, host: view.host, members: view.members))
+    }
+
+    // MARK: From the host
+
+    /// Takes the next event of the host.
+    mutating func receive(
+        _ n: UInt64, _ bytes: [UInt8], at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard !isOver else { return [] }
+        do throws(Violation) {
+            guard n == chain.last.n + 1 else { throw .splitView("an event was left out or repeated") }
+            guard let event = try? ChatEvent.parse(bytes).event else { throw .malformed("an event cannot be read") }
+            let checked = try check(event)
+            chain.append(bytes)
+            if acknowledgeAt == nil { acknowledgeAt = moment.now + Limits.acknowledgeWithin / 2 }
+            if case .stated(let statement) = checked, statement.author == view.me.id,
+                case .say = statement.body, let own = view.pending[statement.counter]
+            {
+                undelivered[n] = own
+            }
+            return view.apply(checked, n: n, at: moment, numbers: &numbers)
+        } catch {
+            return distrust(error)
+        }
+    }
+
+    private func check(_ event: ChatEvent) throws(Violation) -> CheckedEvent {
+        switch event {
+        case .joined(let signed):
+            let (join, id) = try view.check(signed, by: environment)
+            return .joined(join, id)
+        case .left(let id, let reason):
+            guard id != view.me.id, view.members.contains(where: { $0.id == id }) else {
+                throw .malformed("someone left who was not there")
+            }
+            return .left(id, reason)
+        case .said(let signed):
+            let statement = try view.check(signed, against: chain, by: environment)
+            guard case .say = statement.body else { throw .malformed("an offer was shown as a line") }
+            return .stated(statement)
+        case .offered(let signed):
+            let statement = try view.check(signed, against: chain, by: environment)
+            guard case .offer = statement.body else { throw .malformed("a line was shown as an offer") }
+            return .stated(statement)
+        case .answered(let transfer, let id, let accepted, let automatic):
+            return .answered(transfer, id, accepted: accepted, automatic: automatic)
+        case .result(let transfer, let id, let status, let reason): return .result(transfer, id, status, reason)
+        case .unknown: return .ignored
+        }
+    }
+
+    /// The host showed something nobody said, or an order others were not shown: the chat ends here, saying so.
+    private mutating func distrust(_ violation: Violation) -> [Effect] {
+        let (code, text): (WarningCode, String) =
+            switch violation {
+            case .splitView(let text): (.splitView, text)
+            case .badSignature(let text), .malformed(let text): (.badSignature, text)
+            case .stale: (.badSignature, "a line refers to events too long ago")
+            }
+        let warning = Effect.emit(.warning(code: code, peer: view.host, message: text))
+        return [warning, .send(connection, .leave), .close(connection)] + finish(.hostLost)
+    }
+
+    mutating func delivered(_ n: UInt64, missing: [PeerID]) -> [Effect] {
+        guard let own = undelivered[n] else { return [] }
+        if missing.isEmpty { undelivered[n] = nil }
+        let event = NodeEvent.messageDelivered(
+            chat: view.chat, seq: n, ref: own.ref, missing: missing.map(view.peer), line: own.line)
+        return [.emit(event)]
+    }
+
+    mutating func rejected(_ counter: UInt64, _ reason: String) -> [Effect] {
+        guard let own = view.settle(counter) else { return [] }
+        return [.emit(.messageFailed(chat: view.chat, ref: own.ref, reason: reason, line: own.line))]
+    }
+
+    /// The host ended the chat, or its connection broke.
+    mutating func ended(_ reason: ChatEndReason) -> [Effect] { isOver ? [] : finish(reason) }
+
+    mutating func leave() -> [Effect] {
+        isOver ? [] : [.send(connection, .leave), .close(connection)] + finish(.left)
+    }
+
+    private mutating func finish(_ reason: ChatEndReason) -> [Effect] {
+        isOver = true
+        return view.close(reason)
+    }
+
+    // MARK: To the host
+
+    mutating func state(_ body: Statement.Body, ref: Int, line: Int?, at moment: Moment) -> [Effect] {
+        let counter = view.claimCounter(ref: ref, line: line)
+        let statement = Statement(
+            chat: view.chat, host: view.host.id, author: view.me.id, counter: counter, seen: chain.last,
+            sent: moment.wall, body: body)
+        let bytes = statement.bytes
+        return [.send(connection, .say(SignedBytes(bytes: bytes, signature: environment.sign(bytes))))]
+    }
+
+    package var deadline: Instant? { acknowledgeAt }
+
+    mutating func timerFired(at moment: Moment) -> [Effect] {
+        guard let due = acknowledgeAt, moment.now >= due else { return [] }
+        acknowledgeAt = nil
+        guard chain.last.n > acknowledged else { return [] }
+        acknowledged = chain.last.n
+        return [.send(connection, .seen(acknowledged))]
+    }
+}
+
+extension MemberChat {
+    // MARK: Transfers
+
+    /// This peer's answer to an offer; accepting starts the receiving.
+    mutating func respond(_ transfer: TransferID, accepted: Bool, automatic: Bool) -> [Effect] {
+        guard var record = view.transfers[transfer], !record.isDone else { return [] }
+        switch record.standing(of: view.me.id) {
+        case .open where !record.isResponded, .ended(.declined, _): break
+        default: return []
+        }
+        record.isResponded = true
+        view.transfers[transfer] = record
+        let answer = Effect.send(
+            connection, .respond(transfer: transfer, accept: accepted, automatic: automatic))
+        guard accepted else { return [answer] }
+        let source = RemoteSource(connection: connection, key: record.senderKey, sender: record.offer.from)
+        return [answer, .transfer(.receive(transfer, record.body, chat: view.chat, from: source))]
+    }
+
+    /// The host asks for the bytes of an own transfer.
+    func serve(_ get: Get) -> [Effect] {
+        guard let record = view.transfers[get.transfer], record.offer.isMine, !record.isDone else { return [] }
+        return [.transfer(.serve(get.transfer, to: connection, ticket: get.ticket, piece: get.piece))]
+    }
+
+    func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64) -> [Effect] {
+        guard let record = view.transfers[transfer], record.offer.isMine else { return [] }
+        return [.emit(.fileProgress(record.progress(bytes, to: view.peer(id))))]
+    }
+
+    func sourceFailed(_ transfer: TransferID, _ reason: TransferReason) -> [Effect] {
+        [.send(connection, .failed(transfer: transfer, reason: reason))]
+    }
+
+    func cancel(_ transfer: TransferID) -> [Effect] { [.send(connection, .cancel(transfer))] }
+}

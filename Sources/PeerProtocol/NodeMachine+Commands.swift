@@ -1,0 +1,206 @@
+package import PeerModel
+package import PeerWire
+
+/// What the user does, apart from inviting.
+extension NodeMachine {
+    /// An open question or a transfer, named by its number or its peer.
+    package enum Item: Hashable, Sendable {
+        case number(Int)
+        case peer(PeerID)
+    }
+
+    private enum Open {
+        case question(Question)
+        case offer(TransferRecord, ChatID)
+    }
+
+    private var open: [(number: Int, peer: PeerID, item: Open)] {
+        var all: [(Int, PeerID, Open)] = questions.map { ($0.number, $0.from.peer.id, .question($0)) }
+        for (id, record) in records() where !record.isDone && !record.isResponded {
+            switch record.standing(of: me.peer.id) {
+            case .open: all.append((record.offer.number, record.offer.from.id, .offer(record, id)))
+            default: continue
+            }
+        }
+        return all.sorted { $0.0 < $1.0 }
+    }
+
+    private func records() -> [(ChatID, TransferRecord)] {
+        slots.keys.flatMap { id in
+            (view(of: id)?.transfers.values).map { $0.map { (id, $0) } } ?? []
+        }
+    }
+
+    package mutating func accept(_ item: Item?, line: Int?, at moment: Moment) -> Reply {
+        decide(item, accepted: true, at: moment)
+    }
+
+    package mutating func decline(_ item: Item?, line: Int?, at moment: Moment) -> Reply {
+        decide(item, accepted: false, at: moment)
+    }
+
+    private mutating func decide(_ item: Item?, accepted: Bool, at moment: Moment) -> Reply {
+        switch find(item, in: open) {
+        case .failure(let error):
+            // A declined offer may be accepted as long as its transfer runs.
+            if accepted, case .number(let number)? = item,
+                let (id, record) = records().first(where: { $0.1.offer.number == number }), !record.isDone
+            {
+                respond(record.offer.transfer, in: id, accepted: true, automatic: false, at: moment)
+                return .done
+            }
+            return .failed(error)
+        case .success(.question(let question)):
+            if accepted {
+                accept(question, isCrossing: false, at: moment)
+            } else {
+                answer(question, .declined, at: moment)
+            }
+        case .success(.offer(let record, let id)):
+            respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
+        }
+        return .done
+    }
+
+    private func find<T>(
+        _ item: Item?, in open: [(number: Int, peer: PeerID, item: T)]
+    ) -> Result<T, PeerConnectError> {
+        let matches = open.filter {
+            switch item {
+            case .number(let number): $0.number == number
+            case .peer(let peer): $0.peer == peer
+            case nil: true
+            }
+        }
+        if matches.count == 1, let match = matches.first { return .success(match.item) }
+        guard matches.isEmpty else {
+            let list = matches.map { "#\($0.number)" }.joined(separator: ", ")
+            return .failure(PeerConnectError(.ambiguous, "Several are open: \(list).", hint: "Name one by its number."))
+        }
+        let text = if case .number(let number) = item { "There is no open #\(number)." } else { "Nothing is open." }
+        return .failure(PeerConnectError(.noSuchNumber, text))
+    }
+
+    /// Says a line in the chat.
+    package mutating func say(_ text: String, line: Int?, at moment: Moment) -> Reply {
+        let size = text.utf8.count
+        guard size > 0 else { return .failed(PeerConnectError(.usage, "An empty line says nothing.")) }
+        guard size <= Limits.text else {
+            let message = "The line has \(size) bytes; at most \(Limits.text) can be sent."
+            return .failed(PeerConnectError(.tooLong, message, hint: "Send it as a file: /send PATH."))
+        }
+        return state(.say(text), line: line, at: moment)
+    }
+
+    /// Offers files to the chat; the body names its recipients.
+    package mutating func offer(_ body: OfferBody, line: Int?, at moment: Moment) -> Reply {
+        state(.offer(body), line: line, at: moment)
+    }
+
+    private mutating func state(_ body: Statement.Body, line: Int?, at moment: Moment) -> Reply {
+        guard let id = chat else { return .failed(Self.notInChat) }
+        let ref = nextRef()
+        withMember(id) { chat, _ in chat.state(body, ref: ref, line: line, at: moment) }
+        withHost(id) { $0.state(body, ref: ref, line: line, at: moment, numbers: &$1) }
+        return .message(ref: ref)
+    }
+
+    /// The chat this peer is in.
+    package var chat: ChatID? {
+        slots.first {
+            switch $0.value {
+            case .hosting, .member: true
+            case .inviting, .joining: false
+            }
+        }?.key
+    }
+
+    /// The chat this peer is in, as everyone in it sees it.
+    package var currentView: ChatView? { chat.flatMap(view(of:)) }
+
+    package static let notInChat = PeerConnectError(
+        .noChat, "You are not in a chat.", hint: "Invite someone: /invite PEER…; /peers lists who is here.")
+
+    package mutating func cancel(_ item: Item?, at moment: Moment) -> Reply {
+        let running = records().filter { !$0.1.isDone }.map { ($0.1.offer.number, $0.1.offer.from.id, $0) }
+        switch find(item, in: running.map { (number: $0.0, peer: $0.1, item: $0.2) }) {
+        case .failure(let error): return .failed(error)
+        case .success(let (id, record)):
+            let (transfer, me) = (record.offer.transfer, me.peer.id)
+            withMember(id) { chat, _ in chat.cancel(transfer) }
+            withHost(id) { $0.cancel(transfer, by: me, at: moment, numbers: &$1) }
+            return .done
+        }
+    }
+
+    package mutating func leave(at moment: Moment) -> Reply {
+        if let (id, joining) = joining {
+            effects += [.send(joining.connection, .leave), .close(joining.connection)]
+            leaveJoining(id, joining, reason: "withdrawn", at: moment)
+            return .done
+        }
+        guard let id = chat else { return .failed(Self.notInChat) }
+        guard case .member = slots[id] else {
+            return .failed(
+                PeerConnectError(.usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
+        }
+        withMember(id) { chat, _ in chat.leave() }
+        return .done
+    }
+
+    private var joining: (ChatID, Joining)? {
+        for (id, slot) in slots { if case .joining(let joining) = slot { return (id, joining) } }
+        return nil
+    }
+
+    package mutating func end(at moment: Moment) -> Reply {
+        if let id = chat {
+            guard case .hosting = slots[id] else {
+                return .failed(PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
+            }
+            withHost(id) { chat, _ in chat.end() }
+            return .done
+        }
+        guard openRound() != nil else { return .failed(Self.notInviting) }
+        withdrawRounds(.withdrawn, at: moment)
+        reconsiderHeld(at: moment)
+        return .done
+    }
+
+    /// The program stops: everyone is told.
+    package mutating func stop(at moment: Moment) {
+        for question in questions + held { answer(question, .declined, at: moment) }
+        held = []
+        withdrawRounds(.withdrawn, at: moment)
+        if joining != nil { _ = leave(at: moment) }
+        for id in slots.keys {
+            withMember(id) { chat, _ in chat.leave() }
+            withHost(id) { chat, _ in chat.end() }
+        }
+    }
+
+    /// Who would get an offer made now: these, or all others in the chat.
+    package func recipients(_ wanted: [PeerID]) -> Result<[PeerID], PeerConnectError> {
+        guard let view = currentView else { return .failure(Self.notInChat) }
+        let present = ([view.host] + view.members).map(\.id).filter { $0 != me.peer.id }
+        if let stranger = wanted.first(where: { !present.contains($0) }) {
+            return .failure(PeerConnectError(.noSuchPeer, "\(stranger.short) is not in this chat."))
+        }
+        return .success((wanted.isEmpty ? present : wanted).sorted())
+    }
+
+    package func snapshot() -> NodeSnapshot {
+        var snapshot = NodeSnapshot()
+        if let view = currentView {
+            let role: ChatRole = view.host.id == me.peer.id ? .host : .member
+            snapshot.chat = (view.chat, role, view.host, view.members)
+            snapshot.transfers = view.transferOrder.compactMap { view.transfers[$0] }.map { record in
+                TransferState(
+                    offer: record.offer, isOpen: record.standing(of: me.peer.id) == .open, isRunning: !record.isDone,
+                    results: record.results)
+            }
+        }
+        snapshot.invitations = questions.map { ($0.number, $0.from.peer, $0.invite.purpose, $0.invite.offer) }
+        return snapshot
+    }
+}

@@ -1,0 +1,196 @@
+package import PeerModel
+package import PeerWire
+
+/// Invitations of others: asked, answered, crossed, given way to.
+extension NodeMachine {
+    mutating func received(
+        _ invite: Invite, from remote: RemotePeer, on connection: ConnectionID, at moment: Moment
+    ) {
+        let question = Question(
+            number: 0, from: remote, connection: connection, invite: invite, deadline: moment.now + Limits.answer)
+        let isKnown = questions.contains { $0.connection == connection || $0.invite.chat == invite.chat }
+        guard !isKnown, slots[invite.chat] == nil else {
+            effects.append(.close(connection))
+            return
+        }
+        consider(question, at: moment)
+    }
+
+    /// Decides on an invitation that has just come, or that was held back until now.
+    private mutating func consider(_ question: Question, at moment: Moment) {
+        let peer = question.from.peer.id
+        if settings.doNotDisturb { return refuse(question, at: moment) }
+        if isInviting(peer) {
+            if me.peer.id < peer {
+                held.append(question)
+            } else {
+                accept(question, isCrossing: true, at: moment)
+            }
+            return
+        }
+        let isCrossing = peer < me.peer.id && crossed[peer].map { $0 > moment.now } ?? false
+        if isCrossing, slots.count < settings.maximumChats || giveUpJoining(for: peer, at: moment) {
+            return accept(question, isCrossing: true, at: moment)
+        }
+        guard slots.count < settings.maximumChats else { return refuse(question, at: moment) }
+        switch decision(on: question) {
+        case true?: accept(question, isCrossing: false, at: moment)
+        case false?:
+            answer(question, .declined, at: moment)
+            effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .declined)))
+        case nil: ask(question, at: moment)
+        }
+    }
+
+    private func decision(on question: Question) -> Bool? {
+        switch question.invite.purpose {
+        case .chat, .message: Policy.decision(settings.invitations, question.from.peer.id)
+        case .file: settings.decision(on: question.invite.offer?.size, from: question.from.peer.id)
+        }
+    }
+
+    private mutating func ask(_ question: Question, at moment: Moment) {
+        guard questions.count < Limits.pendingInvitations else { return refuse(question, at: moment) }
+        let asked = Question(
+            number: numbers.next(), from: question.from, connection: question.connection, invite: question.invite,
+            deadline: question.deadline)
+        questions.append(asked)
+        effects.append(
+            .emit(
+                .inviteReceived(
+                    number: asked.number, from: asked.from.peer, purpose: asked.invite.purpose,
+                    offer: asked.invite.offer)))
+    }
+
+    private mutating func refuse(_ question: Question, at moment: Moment) {
+        answer(question, .busy, at: moment)
+        effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .busy)))
+    }
+
+    /// Whether an own invitation to this peer still waits for an answer, in a chat that has not started.
+    private func isInviting(_ peer: PeerID) -> Bool {
+        slots.values.contains { if case .inviting(let round) = $0 { round.isWaiting(for: peer) } else { false } }
+    }
+
+    /// An acceptance that still waits for its chat gives way to a smaller peer that was invited too.
+    private mutating func giveUpJoining(for peer: PeerID, at moment: Moment) -> Bool {
+        for (id, slot) in slots {
+            guard case .joining(let joining) = slot, peer < joining.from.peer.id else { continue }
+            effects += [.send(joining.connection, .leave), .close(joining.connection)]
+            peers[joining.connection] = nil
+            slots[id] = nil
+            effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: "crossed")))
+            return true
+        }
+        return false
+    }
+
+    /// Answers anything but accepted, and closes.
+    mutating func answer(_ question: Question, _ answer: Answer, at moment: Moment) {
+        questions.removeAll { $0.connection == question.connection }
+        let reply = InviteAnswer(chat: question.invite.chat, answer: answer, join: nil)
+        effects += [.send(question.connection, .answer(reply)), .close(question.connection)]
+        peers[question.connection] = nil
+    }
+
+    /// Accepts: signs the join and waits for the host's welcome.
+    mutating func accept(_ question: Question, isCrossing: Bool, at moment: Moment) {
+        questions.removeAll { $0.connection == question.connection }
+        if isCrossing, question.number != 0 {
+            effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "crossed")))
+        }
+        withdrawRounds(.crossed, at: moment)
+        guard let name = try? DisplayName(me.peer.name) else { return }
+        let join = Join(
+            chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce, key: me.key,
+            name: name)
+        let bytes = join.bytes()
+        let signed = SignedBytes(bytes: bytes, signature: environment.sign(bytes))
+        let reply = InviteAnswer(chat: question.invite.chat, answer: .accepted, join: signed)
+        effects.append(.send(question.connection, .answer(reply)))
+        // The host waits 30 s for the others; twice that means it is not coming.
+        let joining = Joining(
+            number: question.number, from: question.from, connection: question.connection, invite: question.invite,
+            deadline: moment.now + 2 * Limits.answer)
+        slots[question.invite.chat] = .joining(joining)
+        if slots.count >= settings.maximumChats { busyForAll(at: moment) }
+    }
+
+    /// One chat at a time: whoever else waits for an answer is told.
+    mutating func busyForAll(at moment: Moment) {
+        guard slots.count >= settings.maximumChats else { return }
+        for question in questions + held {
+            answer(question, .busy, at: moment)
+            if question.number != 0 {
+                effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "withdrawn")))
+            }
+            effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .busy)))
+        }
+        held = []
+    }
+
+    /// An own invitation went to someone whose invitation was already here: the smaller peer's counts.
+    mutating func crossIfAsked(by peer: PeerID, at moment: Moment) {
+        guard let question = questions.first(where: { $0.from.peer.id == peer }) else { return }
+        if peer < me.peer.id {
+            accept(question, isCrossing: true, at: moment)
+        } else {
+            questions.removeAll { $0.connection == question.connection }
+            effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "crossed")))
+            held.append(question)
+        }
+    }
+
+    /// After an own invitation has ended: those held for it are asked, accepted or refused as if they had just come.
+    mutating func reconsiderHeld(at moment: Moment) {
+        let free = held.filter { !isInviting($0.from.peer.id) }
+        guard !free.isEmpty else { return }
+        held.removeAll { question in free.contains { $0.connection == question.connection } }
+        for question in free { consider(question, at: moment) }
+    }
+
+    mutating func dropQuestion(on connection: ConnectionID) {
+        held.removeAll { $0.connection == connection }
+        guard let question = questions.first(where: { $0.connection == connection }) else { return }
+        questions.removeAll { $0.connection == connection }
+        effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "withdrawn")))
+    }
+
+    mutating func withdrawn(_ chat: ChatID, _ reason: WithdrawReason, on connection: ConnectionID) {
+        held.removeAll { $0.connection == connection }
+        if let question = questions.first(where: { $0.connection == connection && $0.invite.chat == chat }) {
+            questions.removeAll { $0.connection == connection }
+            effects.append(.emit(.inviteWithdrawn(number: question.number, reason: reason.rawValue)))
+        }
+        if case .joining(let joining) = slots[chat], joining.connection == connection {
+            slots[chat] = nil
+            effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: reason.rawValue)))
+        }
+        effects.append(.close(connection))
+        peers[connection] = nil
+    }
+
+    /// The chat that was accepted will not start.
+    mutating func leaveJoining(_ id: ChatID, _ joining: Joining, reason: String, at moment: Moment) {
+        slots[id] = nil
+        effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: reason)))
+    }
+
+    /// The chat starts: from here on this peer is in it.
+    mutating func received(_ welcome: Welcome, on connection: ConnectionID, at moment: Moment) {
+        guard case .joining(let joining) = slots[welcome.chat], joining.connection == connection else { return }
+        do throws(Violation) {
+            let chat = try MemberChat(
+                welcome, me: me, host: joining.from, connection: connection, purpose: joining.invite.purpose,
+                environment: environment)
+            slots[welcome.chat] = .member(chat)
+            effects.append(chat.started)
+        } catch {
+            slots[welcome.chat] = nil
+            let text = "its list of members is not signed by them"
+            effects.append(.emit(.warning(code: .badSignature, peer: joining.from.peer, message: text)))
+            effects += [.send(connection, .leave), .close(connection)]
+            effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: "withdrawn")))
+        }
+    }
+}

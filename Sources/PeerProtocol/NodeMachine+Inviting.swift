@@ -1,0 +1,252 @@
+package import PeerModel
+package import PeerWire
+
+/// Own invitations: dialling, asking, collecting answers, starting the chat.
+extension NodeMachine {
+    /// One to invite, as far as it is known.
+    package struct Invitation: Sendable {
+        let target: DialTarget
+        let label: String
+        let peer: Peer?
+
+        package init(target: DialTarget, label: String, peer: Peer?) {
+            self.target = target
+            self.label = label
+            self.peer = peer
+        }
+
+        var id: PeerID? {
+            switch target {
+            case .peer(let id, _): id
+            case .address(_, let id): id
+            }
+        }
+    }
+
+    /// Invites peers into a new chat, or into the one this peer hosts.
+    package mutating func invite(
+        _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil, line: Int?, at moment: Moment
+    ) -> Reply {
+        if let question = questions.first(where: { q in q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id } }) {
+            accept(question, isCrossing: true, at: moment)
+            return .done
+        }
+        let hosted = slots.first { if case .hosting = $0.value { purpose == .chat } else { false } }
+        if hosted == nil, slots.count >= settings.maximumChats {
+            return .failed(PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end."))
+        }
+        var present: Set<PeerID> = [me.peer.id]
+        var running: InvitationRound?
+        if case .hosting(let chat, let round) = hosted?.value {
+            present.formUnion(chat.view.members.map(\.id))
+            running = round
+        }
+        var seen = present
+        let wanted = all.filter { $0.id.map { seen.insert($0).inserted } ?? true }
+        guard !wanted.isEmpty else {
+            return .failed(PeerConnectError(.noSuchPeer, "Everyone you named is in the chat already."))
+        }
+        let count = present.count - 1 + (running?.invitees.count { $0.answer == nil } ?? 0) + wanted.count
+        guard count <= settings.maximumPeers else {
+            let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
+            return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
+        }
+        let round = begin(wanted, running: running, chat: hosted?.key, purpose, offer, line, at: moment)
+        if case .hosting(let chat, _) = hosted?.value {
+            slots[round.chat] = .hosting(chat, round)
+        } else {
+            slots[round.chat] = .inviting(round)
+        }
+        return .done
+    }
+
+    private mutating func begin(
+        _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
+        _ line: Int?, at moment: Moment
+    ) -> InvitationRound {
+        var round = InvitationRound(
+            chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
+            offer: offer, line: line, deadline: moment.now + Limits.answer, invitees: running?.invitees ?? [])
+        for invitation in wanted {
+            let dial = nextDial()
+            round.invitees.append(
+                .init(label: invitation.label, peer: invitation.peer, id: invitation.id, state: .dialling(dial)))
+            effects.append(.dial(dial, invitation.target))
+        }
+        return round
+    }
+
+    private func round(in chat: ChatID) -> InvitationRound? {
+        switch slots[chat] {
+        case .inviting(let round): round
+        case .hosting(_, let round): round
+        default: nil
+        }
+    }
+
+    private mutating func put(_ round: InvitationRound?, in chat: ChatID) {
+        switch slots[chat] {
+        case .inviting: slots[chat] = round.map { .inviting($0) }
+        case .hosting(let host, _): slots[chat] = .hosting(host, round)
+        default: break
+        }
+    }
+
+    /// A dial succeeded: the invitation goes out.
+    package mutating func opened(
+        _ connection: ConnectionID, _ remote: RemotePeer, by dial: DialID, at moment: Moment
+    ) {
+        for id in slots.keys {
+            guard var round = round(in: id), let index = round.index(of: dial) else { continue }
+            let isDouble = round.invitees.indices.contains { $0 != index && round.invitees[$0].peer?.id == remote.peer.id }
+            guard remote.peer.id != me.peer.id, !isDouble else {
+                effects.append(.close(connection))
+                settle(id, index, .unreachable, isDouble ? "invited already" : "that is this peer itself", at: moment)
+                return
+            }
+            peers[connection] = remote
+            round.invitees[index].peer = remote.peer
+            round.invitees[index].state = .asked(connection)
+            put(round, in: id)
+            let invite = Invite(
+                chat: id, nonce: round.nonce, purpose: round.purpose, offer: round.offer?.summary)
+            effects.append(.send(connection, .invite(invite)))
+            crossIfAsked(by: remote.peer.id, at: moment)
+            return
+        }
+        effects.append(.close(connection))
+    }
+
+    package mutating func dialFailed(_ dial: DialID, _ failure: DialFailure, at moment: Moment) {
+        for id in slots.keys {
+            guard let index = round(in: id)?.index(of: dial) else { continue }
+            settle(id, index, failure.answer, failure.reason, at: moment)
+            reconsiderHeld(at: moment)
+            return
+        }
+    }
+
+    mutating func received(
+        _ answer: InviteAnswer, from remote: RemotePeer, on connection: ConnectionID, at moment: Moment
+    ) {
+        guard var round = round(in: answer.chat), let index = round.index(of: connection),
+            case .asked = round.invitees[index].state
+        else { return }
+        guard answer.answer == .accepted else {
+            effects.append(.close(connection))
+            settle(answer.chat, index, answer.answer, nil, at: moment)
+            reconsiderHeld(at: moment)
+            return
+        }
+        guard let signed = answer.join, isJoin(signed, to: round, by: remote) else {
+            effects.append(.close(connection))
+            settle(answer.chat, index, .incompatible, "its acceptance is not signed by its key", at: moment)
+            return
+        }
+        round.invitees[index].state = .accepted(signed, connection)
+        put(round, in: answer.chat)
+        told(round.invitees[index], in: round, reason: nil)
+        held.removeAll { $0.from.peer.id == remote.peer.id }
+        proceed(answer.chat, at: moment)
+    }
+
+    private func isJoin(_ signed: SignedBytes, to round: InvitationRound, by remote: RemotePeer) -> Bool {
+        guard let join = try? Join(parsing: signed.bytes) else { return false }
+        return join.chat == round.chat && join.host == me.peer.id && join.nonce == round.nonce
+            && join.key == remote.key && environment.isValid(signed.signature, signed.bytes, remote.key)
+    }
+
+    /// One invitee is done without accepting.
+    mutating func settle(
+        _ chat: ChatID, _ index: Int, _ answer: Answer, _ reason: String?, at moment: Moment
+    ) {
+        guard var round = round(in: chat) else { return }
+        round.invitees[index].state = .answered(answer, reason)
+        put(round, in: chat)
+        told(round.invitees[index], in: round, reason: reason)
+        proceed(chat, at: moment)
+    }
+
+    private mutating func told(_ invitee: InvitationRound.Invitee, in round: InvitationRound, reason: String?) {
+        guard let answer = invitee.answer else { return }
+        effects.append(.emit(.inviteAnswered(invitee.target, answer: answer, reason: reason, line: round.line)))
+    }
+
+    /// Admits at once into a running chat; starts a new one when all have answered.
+    private mutating func proceed(_ chat: ChatID, at moment: Moment) {
+        guard let round = round(in: chat) else { return }
+        if case .hosting = slots[chat] { admit(round, to: chat, at: moment) }
+        if round.isComplete { finishRound(chat, at: moment) }
+    }
+
+    private mutating func admit(_ round: InvitationRound, to chat: ChatID, at moment: Moment) {
+        let accepted = round.accepted
+        guard !accepted.isEmpty else { return }
+        var rest = round
+        for index in rest.invitees.indices {
+            if case .accepted = rest.invitees[index].state { rest.invitees[index].state = .answered(.accepted, nil) }
+        }
+        put(rest, in: chat)
+        withHost(chat) { $0.admit(accepted, at: moment, numbers: &$1) }
+    }
+
+    /// The round is over: those who accepted are in, the others are told that it is too late.
+    mutating func finishRound(_ chat: ChatID, at moment: Moment) {
+        guard var round = round(in: chat) else { return }
+        effects += round.withdraw(.timeout, as: .timeout, all: false)
+        put(round, in: chat)
+        if case .inviting = slots[chat], !round.accepted.isEmpty {
+            slots[chat] = .hosting(HostChat(chat: chat, me: me, environment: environment), round)
+        }
+        guard case .hosting = slots[chat] else {
+            slots[chat] = nil
+            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+            reconsiderHeld(at: moment)
+            return
+        }
+        let answers = round.answers
+        admit(round, to: chat, at: moment)
+        put(nil, in: chat)
+        effects.append(.emit(.inviteDone(chat: chat, answers: answers, line: round.line)))
+        busyForAll(at: moment)
+        if let offer = round.offer { sendOffer(offer, in: chat, line: round.line, at: moment) }
+    }
+
+    private mutating func sendOffer(_ offer: OfferBody, in chat: ChatID, line: Int?, at moment: Moment) {
+        let ref = nextRef()
+        withHost(chat) { $0.state(.offer(offer), ref: ref, line: line, at: moment, numbers: &$1) }
+    }
+
+    /// Starts now with those who accepted, or takes everything back.
+    package mutating func start(at moment: Moment) -> Reply {
+        guard let (id, round) = openRound() else { return .failed(Self.notInviting) }
+        guard !round.accepted.isEmpty else {
+            return .failed(PeerConnectError(.noChat, "Nobody has accepted yet.", hint: "Wait, or withdraw with /end."))
+        }
+        finishRound(id, at: moment)
+        return .done
+    }
+
+    func openRound() -> (ChatID, InvitationRound)? {
+        for id in slots.keys { if let round = round(in: id) { return (id, round) } }
+        return nil
+    }
+
+    static let notInviting = PeerConnectError(
+        .noChat, "You are not inviting anyone.", hint: "Invite with /invite PEER…; /peers lists who is here.")
+
+    /// Takes all own invitations back; for the user, or because another invitation won.
+    mutating func withdrawRounds(_ reason: WithdrawReason, at moment: Moment) {
+        for id in slots.keys {
+            guard case .inviting(var round) = slots[id] else { continue }
+            if reason == .crossed {
+                for invitee in round.invitees where invitee.answer == nil {
+                    if let peer = invitee.peer?.id ?? invitee.id { crossed[peer] = moment.now + Limits.answer }
+                }
+            }
+            slots[id] = nil
+            effects += round.withdraw(reason, as: .timeout, all: true)
+            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+        }
+    }
+}

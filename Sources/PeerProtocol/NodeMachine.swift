@@ -1,0 +1,200 @@
+package import PeerModel
+package import PeerWire
+
+/// The states of the whole program: which invitations and chats this peer is in, and what every event does to them.
+///
+///     idle ──invite──▶ inviting ──all answered──▶ hosting ──end / last one left──▶ idle
+///     idle ──accept──▶ joining ──welcome──▶ member ──leave / end / host lost──▶ idle
+///
+/// No sockets, clocks or tasks: each method takes what happened and leaves what to do in `takeEffects()`. Nothing another
+/// peer sends may trap in here.
+package struct NodeMachine: Sendable {
+    /// What this peer is in one chat, from its first invitation to its end.
+    enum Slot: Sendable {
+        case inviting(InvitationRound)
+        case joining(Joining)
+        /// While a chat runs its host may invite more.
+        case hosting(HostChat, InvitationRound?)
+        case member(MemberChat)
+    }
+
+    let me: LocalPeer
+    let environment: Environment
+    package var settings: Policy
+    var slots: [ChatID: Slot] = [:]
+    var questions: [Question] = []
+    /// Invitations of larger peers that were invited too: unanswered until the own invitation to them is.
+    var held: [Question] = []
+    /// Whom this peer invited before it gave way to another invitation: theirs is accepted unasked until then.
+    var crossed: [PeerID: Instant] = [:]
+    var peers: [ConnectionID: RemotePeer] = [:]
+    var numbers = ItemNumbers()
+    private var lastRef = 0
+    private var lastDial: UInt64 = 0
+    var effects: [Effect] = []
+
+    package init(me: LocalPeer, settings: Policy, environment: Environment) {
+        self.me = me
+        self.settings = settings
+        self.environment = environment
+    }
+
+    /// What to do, in order; asked after every call.
+    package mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+
+    /// Whether an invitation would be answered `busy`; what the advert says.
+    package var isBusy: Bool { settings.doNotDisturb || slots.count >= settings.maximumChats }
+
+    package var isIdle: Bool { slots.isEmpty && questions.isEmpty }
+
+    mutating func nextDial() -> DialID {
+        lastDial += 1
+        return DialID(lastDial)
+    }
+
+    mutating func nextRef() -> Int {
+        lastRef += 1
+        return lastRef
+    }
+
+    func newChatID() -> ChatID {
+        while true {
+            if let id = ChatID(bytes: environment.random(ChatID.size)), slots[id] == nil { return id }
+        }
+    }
+
+    // MARK: Connections
+
+    /// A connection this peer was dialled on; invitations may come on it.
+    package mutating func opened(_ connection: ConnectionID, _ remote: RemotePeer) { peers[connection] = remote }
+
+    /// Takes a frame of an open connection; ping and hello are not for here.
+    package mutating func receive(_ message: ControlMessage, on connection: ConnectionID, at moment: Moment) {
+        guard let remote = peers[connection] else { return }
+        switch message {
+        case .invite(let invite): received(invite, from: remote, on: connection, at: moment)
+        case .answer(let answer): received(answer, from: remote, on: connection, at: moment)
+        case .withdraw(let chat, let reason): withdrawn(chat, reason, on: connection)
+        case .welcome(let welcome): received(welcome, on: connection, at: moment)
+        default: receiveInChat(message, from: remote, on: connection, at: moment)
+        }
+    }
+
+    /// A connection is gone; `isSilent` when it timed out instead of being closed.
+    package mutating func closed(_ connection: ConnectionID, isSilent: Bool, at moment: Moment) {
+        guard let remote = peers.removeValue(forKey: connection) else { return }
+        dropQuestion(on: connection)
+        for (id, slot) in slots {
+            switch slot {
+            case .inviting(let round), .hosting(_, let round?):
+                if let index = round.index(of: connection) {
+                    settle(id, index, .unreachable, "the connection broke", at: moment)
+                }
+            default: break
+            }
+            switch slots[id] {
+            case .joining(let joining) where joining.connection == connection:
+                leaveJoining(id, joining, reason: isSilent ? "timeout" : "withdrawn", at: moment)
+            case .hosting where hostConnection(of: remote.peer.id, in: id) == connection:
+                let reason: DepartureReason = isSilent ? .timedOut : .crashed
+                withHost(id) { $0.remove(remote.peer.id, reason, at: moment, numbers: &$1) }
+            case .member(let chat) where chat.connection == connection:
+                let reason = isSilent ? "timed out" : "crashed"
+                effects.append(.emit(.hostLost(chat: id, host: chat.view.host, reason: reason)))
+                withMember(id) { chat, _ in chat.ended(.hostLost) }
+            default: break
+            }
+        }
+        reconsiderHeld(at: moment)
+    }
+
+    // MARK: Chats
+
+    private func hostConnection(of peer: PeerID, in chat: ChatID) -> ConnectionID? {
+        guard case .hosting(let host, _) = slots[chat] else { return nil }
+        return host.connections[peer]
+    }
+
+    /// Changes a hosted chat in its slot; a chat that is over leaves the slot.
+    mutating func withHost(_ id: ChatID, _ body: (inout HostChat, inout ItemNumbers) -> [Effect]) {
+        guard case .hosting(var chat, let round) = slots[id] else { return }
+        effects += body(&chat, &numbers)
+        if chat.isOver, var round {
+            effects += round.withdraw(.withdrawn, as: .timeout, all: true)
+            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+        }
+        slots[id] = chat.isOver ? nil : .hosting(chat, round)
+    }
+
+    /// Changes a chat this peer is a member of; a chat that is over leaves the slot.
+    mutating func withMember(_ id: ChatID, _ body: (inout MemberChat, inout ItemNumbers) -> [Effect]) {
+        guard case .member(var chat) = slots[id] else { return }
+        effects += body(&chat, &numbers)
+        slots[id] = chat.isOver ? nil : .member(chat)
+    }
+
+    // MARK: Time
+
+    package var deadline: Instant? {
+        var all = questions.map(\.deadline)
+        for slot in slots.values {
+            switch slot {
+            case .inviting(let round): all.append(round.deadline)
+            case .joining(let joining): all.append(joining.deadline)
+            case .hosting(let chat, let round): all += [chat.deadline, round?.deadline].compactMap { $0 }
+            case .member(let chat): all += [chat.deadline].compactMap { $0 }
+            }
+        }
+        return all.min()
+    }
+
+    package mutating func timerFired(at moment: Moment) {
+        for question in questions where moment.now >= question.deadline {
+            answer(question, .timeout, at: moment)
+            effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "timeout")))
+        }
+        crossed = crossed.filter { $0.value > moment.now }
+        for (id, slot) in slots {
+            switch slot {
+            case .inviting(let round), .hosting(_, let round?):
+                if moment.now >= round.deadline { finishRound(id, at: moment) }
+            case .joining(let joining) where moment.now >= joining.deadline:
+                effects.append(.close(joining.connection))
+                leaveJoining(id, joining, reason: "timeout", at: moment)
+            default: break
+            }
+            withHost(id) { chat, _ in chat.timerFired(at: moment) }
+            withMember(id) { chat, _ in chat.timerFired(at: moment) }
+        }
+    }
+}
+
+/// The rules of this run that its user may change.
+package struct Policy: Sendable {
+    package var maximumPeers = Limits.peersByDefault
+    package var maximumChats = 1
+    package var invitations = NodeSettings.Acceptance.ask
+    package var files = NodeSettings.Acceptance.ask
+    package var maximumFileSize: UInt64?
+    package var doNotDisturb = false
+
+    package init() {}
+
+    /// What to do with an offer of this size from this peer, unasked; `nil` to ask.
+    func decision(on size: UInt64?, from peer: PeerID) -> Bool? {
+        if let maximumFileSize, let size, size > maximumFileSize { return false }
+        return Self.decision(files, peer)
+    }
+
+    static func decision(_ acceptance: NodeSettings.Acceptance, _ peer: PeerID) -> Bool? {
+        switch acceptance {
+        case .ask: nil
+        case .all: true
+        case .none: false
+        case .from(let peers): peers.contains(peer)
+        }
+    }
+}

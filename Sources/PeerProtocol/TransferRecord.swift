@@ -1,0 +1,57 @@
+package import PeerModel
+package import PeerWire
+
+/// One offer and what became of it for each recipient; the same at everyone in the chat.
+package struct TransferRecord: Sendable {
+    package enum Standing: Equatable, Sendable {
+        case open
+        case accepted
+        case ended(TransferStatus, TransferReason?)
+    }
+
+    package let offer: FileOffer
+    package let body: OfferBody
+    /// SubjectPublicKeyInfo of the sender, who signed the offer and signs the pieces.
+    package let senderKey: [UInt8]
+    package private(set) var standings: [PeerID: Standing]
+    /// At the host: all bytes are kept here, the sender may go.
+    package var isStored = false
+    /// At the host: bytes have been asked for.
+    package var isFetched = false
+    /// At a recipient: an acceptance was sent.
+    package var isResponded = false
+    /// When to tell progress again.
+    package var progressDue: Instant?
+
+    package init(offer: FileOffer, body: OfferBody, senderKey: [UInt8]) {
+        self.offer = offer
+        self.body = body
+        self.senderKey = senderKey
+        standings = Dictionary(uniqueKeysWithValues: offer.to.map { ($0.id, .open) })
+    }
+
+    package var isDone: Bool {
+        standings.values.allSatisfy { if case .ended = $0 { true } else { false } }
+    }
+
+    package var unfinished: [PeerID] {
+        offer.to.map(\.id).filter { if case .ended = standings[$0] { false } else { true } }
+    }
+
+    package func standing(of id: PeerID) -> Standing? { standings[id] }
+
+    package mutating func set(_ id: PeerID, _ standing: Standing) {
+        guard standings[id] != nil else { return }
+        standings[id] = standing
+    }
+
+    package var results: [TransferResult] {
+        offer.to.compactMap { peer in
+            guard case .ended(let status, let reason) = standings[peer.id] else { return nil }
+            return TransferResult(peer: peer, status: status, reason: reason)
+        }
+    }
+
+    /// Bytes of the stream: the manifest and all files.
+    package var streamLength: UInt64 { body.manifestLength &+ body.size }
+}
