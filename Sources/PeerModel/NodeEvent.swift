@@ -16,7 +16,8 @@ public enum NodeEvent: Sendable {
     case chatStarted(chat: ChatID, role: ChatRole, host: Peer, members: [Peer])
     case memberJoined(chat: ChatID, member: Peer)
     case memberLeft(chat: ChatID, member: Peer, reason: DepartureReason)
-    case chatEnded(chat: ChatID, reason: ChatEndReason)
+    /// The cause says how a lost host was lost.
+    case chatEnded(chat: ChatID, reason: ChatEndReason, cause: DepartureReason?)
 
     case message(ChatMessage)
     case messageDelivered(chat: ChatID, seq: UInt64, ref: Int, missing: [Peer], line: Int?)

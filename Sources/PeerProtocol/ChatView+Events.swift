@@ -1,5 +1,5 @@
-package import PeerModel
-package import PeerWire
+internal import PeerModel
+internal import PeerWire
 
 /// What an ordered event means, the same at the host and at every member.
 extension ChatView {
@@ -101,12 +101,12 @@ extension ChatView {
     }
 
     /// What everyone says when the chat is over: failed lines and transfers first, the end last.
-    mutating func close(_ reason: ChatEndReason) -> [Effect] {
+    mutating func close(_ reason: ChatEndReason, cause: DepartureReason? = nil) -> [Effect] {
         var effects: [Effect] = takePending().map {
             .emit(.messageFailed(chat: chat, ref: $0.ref, reason: "the chat ended", line: $0.line))
         }
         effects += closeTransfers(reason == .hostLost ? .lost : .left)
-        return effects + [.emit(.chatEnded(chat: chat, reason: reason))]
+        return effects + [.emit(.chatEnded(chat: chat, reason: reason, cause: cause))]
     }
 }
 

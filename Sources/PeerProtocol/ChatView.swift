@@ -1,7 +1,9 @@
 package import PeerModel
-package import PeerWire
+internal import PeerWire
 
-/// One chat as everyone in it sees it: who is there, what was said and offered. Built from the host's events alone, so that
+/// One chat as everyone in it sees it: who is there, what was said and offered.
+///
+/// Built from the host's events alone, so that
 /// host and members run the same code and agree.
 package struct ChatView: Sendable {
     /// Someone in the chat and what is needed to check their statements.
@@ -47,7 +49,7 @@ package struct ChatView: Sendable {
     func peer(_ id: PeerID) -> Peer { names[id] ?? Peer(id: id, name: id.short) }
 
     mutating func admit(_ join: Join, as id: PeerID) {
-        let peer = Peer(id: id, name: join.name)
+        let peer = Peer(id: id, name: join.name.description)
         members.append(peer)
         participants[id] = Participant(peer: peer, key: join.key)
         names[id] = peer

@@ -42,6 +42,8 @@ package enum TransferOrder: Sendable {
     case relay(TransferID, OfferBody, chat: ChatID, from: RemoteSource)
     /// A neighbour asks for the bytes from `piece` on.
     case serve(TransferID, to: ConnectionID, ticket: [UInt8], piece: UInt64)
+    /// The host cannot give the bytes any more: the own receiving fails.
+    case sourceLost(TransferID, TransferReason)
     /// This peer's own receiving is over without success: remove what has arrived.
     case abandon(TransferID)
     /// No recipient is left: close everything and remove the spool.

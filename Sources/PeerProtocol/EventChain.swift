@@ -28,13 +28,13 @@ package struct EventChain: Sendable {
 
     /// The chain before its first event.
     package init(chat: ChatID, host: PeerID, hash: @escaping @Sendable ([UInt8]) -> Digest) {
-        self.init(at: EventReference(n: 0, hash: hash(chainStart(chat: chat, host: host))), hash: hash)
+        self.init(at: EventReference(n: 0, hash: hash(ChatEvent.chainStart(chat: chat, host: host))), hash: hash)
     }
 
     /// Adds the next event and gives its number.
     @discardableResult
     package mutating func append(_ event: [UInt8]) -> UInt64 {
-        last = EventReference(n: last.n + 1, hash: hash(last.hash.bytes + event))
+        last = EventReference(n: last.n + 1, hash: hash(ChatEvent.chainLink(previous: last.hash, event: event)))
         if ring.count < Limits.referenceWindow {
             ring.append(last.hash)
         } else {

@@ -1,5 +1,5 @@
 package import PeerModel
-package import PeerWire
+internal import PeerWire
 
 /// The host's side of one chat: it orders every event, shows it to all, and knows who has seen what.
 package struct HostChat: Sendable {
@@ -54,7 +54,7 @@ package struct HostChat: Sendable {
         }
         for (id, connection) in welcomed { links[id] = Link(connection: connection, seen: chain.last.n) }
         let roster = view.members.compactMap { joins[$0.id] }
-        let welcome = Welcome(chat: view.chat, at: chain.last, members: roster)
+        let welcome = Welcome(chat: view.chat, last: chain.last, members: roster)
         effects += welcomed.values.map { .send($0, .welcome(welcome)) }
         if isStart, !welcomed.isEmpty {
             let event = NodeEvent.chatStarted(
@@ -82,7 +82,7 @@ package struct HostChat: Sendable {
     /// Ends the chat for all.
     mutating func end() -> [Effect] {
         guard !isOver else { return [] }
-        let told = links.values.flatMap { [Effect.send($0.connection, .end(.ended)), .close($0.connection)] }
+        let told = links.values.flatMap { [Effect.send($0.connection, .end(reason: .ended)), .close($0.connection)] }
         return told + finish(.ended)
     }
 
@@ -104,7 +104,7 @@ package struct HostChat: Sendable {
         let statement = Statement(
             chat: view.chat, host: view.host.id, author: view.me.id, counter: counter, seen: chain.last,
             sent: moment.wall, body: body)
-        let bytes = statement.bytes
+        let bytes = statement.bytes()
         let signed = SignedBytes(bytes: bytes, signature: environment.sign(bytes))
         return order(signed, statement, at: moment, numbers: &numbers)
     }
@@ -143,8 +143,8 @@ package struct HostChat: Sendable {
     }
 
     /// Gives an event its place and shows it to everyone.
-    private mutating func order(_ event: ChatEvent, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
-        let bytes = event.encoded(time: moment.wall)
+    private mutating func order(_ event: ChatEvent.Body, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
+        let bytes = ChatEvent(time: moment.wall, body: event).bytes()
         let n = chain.append(bytes)
         let message = ControlMessage.event(n: n, bytes: bytes)
         var effects: [Effect] = links.values.map { .send($0.connection, message) }
@@ -154,7 +154,7 @@ package struct HostChat: Sendable {
     }
 
     /// The event as the view takes it; everything was checked before it was ordered.
-    private func checkedOwn(_ event: ChatEvent) -> CheckedEvent? {
+    private func checkedOwn(_ event: ChatEvent.Body) -> CheckedEvent? {
         switch event {
         case .joined(let signed):
             guard let join = try? Join(parsing: signed.bytes) else { return nil }
@@ -218,7 +218,7 @@ extension HostChat {
         case .open, .ended(.declined, _): break
         default: return []
         }
-        let event = ChatEvent.answered(transfer, id, accepted: accepted, automatic: automatic)
+        let event = ChatEvent.Body.answered(transfer, by: id, accepted: accepted, automatic: automatic)
         var effects = order(event, at: moment, numbers: &numbers)
         if accepted { effects += fetch(transfer, by: id) }
         return effects
@@ -245,7 +245,7 @@ extension HostChat {
     ) -> [Effect] {
         guard let record = view.transfers[transfer], let standing = record.standing(of: id) else { return [] }
         if case .ended = standing { return [] }
-        return order(.result(transfer, id, status, reason), at: moment, numbers: &numbers)
+        return order(.result(transfer, of: id, status, reason), at: moment, numbers: &numbers)
     }
 
     /// Stops a transfer for all if its sender asks, for one recipient if that one does.

@@ -61,7 +61,9 @@ struct InvitationRound: Sendable {
     }
 
     var accepted: [(signed: SignedBytes, connection: ConnectionID)] {
-        invitees.compactMap { if case .accepted(let signed, let connection) = $0.state { (signed, connection) } else { nil } }
+        invitees.compactMap {
+            if case .accepted(let signed, let connection) = $0.state { (signed, connection) } else { nil }
+        }
     }
 
     var answers: [(InviteTarget, Answer)] { invitees.map { ($0.target, $0.answer ?? .timeout) } }

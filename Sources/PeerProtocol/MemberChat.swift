@@ -1,5 +1,5 @@
 package import PeerModel
-package import PeerWire
+internal import PeerWire
 
 /// A member's side of one chat: it believes nothing of the host that is not signed by its author and in one order for all.
 package struct MemberChat: Sendable {
@@ -20,8 +20,8 @@ package struct MemberChat: Sendable {
         environment: Environment
     ) throws(Violation) {
         view = ChatView(chat: welcome.chat, me: me.peer, host: host.peer, hostKey: host.key)
-        chain = EventChain(at: welcome.at, hash: environment.hash)
-        acknowledged = welcome.at.n
+        chain = EventChain(at: welcome.last, hash: environment.hash)
+        acknowledged = welcome.last.n
         self.connection = connection
         self.purpose = purpose
         self.environment = environment
@@ -45,8 +45,8 @@ package struct MemberChat: Sendable {
         guard !isOver else { return [] }
         do throws(Violation) {
             guard n == chain.last.n + 1 else { throw .splitView("an event was left out or repeated") }
-            guard let event = try? ChatEvent.parse(bytes).event else { throw .malformed("an event cannot be read") }
-            let checked = try check(event)
+            guard let event = try? ChatEvent(parsing: bytes) else { throw .malformed("an event cannot be read") }
+            let checked = try check(event.body)
             chain.append(bytes)
             if acknowledgeAt == nil { acknowledgeAt = moment.now + Limits.acknowledgeWithin / 2 }
             if case .stated(let statement) = checked, statement.author == view.me.id,
@@ -60,7 +60,7 @@ package struct MemberChat: Sendable {
         }
     }
 
-    private func check(_ event: ChatEvent) throws(Violation) -> CheckedEvent {
+    private func check(_ event: ChatEvent.Body) throws(Violation) -> CheckedEvent {
         switch event {
         case .joined(let signed):
             let (join, id) = try view.check(signed, by: environment)
@@ -111,15 +111,17 @@ package struct MemberChat: Sendable {
     }
 
     /// The host ended the chat, or its connection broke.
-    mutating func ended(_ reason: ChatEndReason) -> [Effect] { isOver ? [] : finish(reason) }
+    mutating func ended(_ reason: ChatEndReason, cause: DepartureReason? = nil) -> [Effect] {
+        isOver ? [] : finish(reason, cause: cause)
+    }
 
     mutating func leave() -> [Effect] {
         isOver ? [] : [.send(connection, .leave), .close(connection)] + finish(.left)
     }
 
-    private mutating func finish(_ reason: ChatEndReason) -> [Effect] {
+    private mutating func finish(_ reason: ChatEndReason, cause: DepartureReason? = nil) -> [Effect] {
         isOver = true
-        return view.close(reason)
+        return view.close(reason, cause: cause)
     }
 
     // MARK: To the host
@@ -129,7 +131,7 @@ package struct MemberChat: Sendable {
         let statement = Statement(
             chat: view.chat, host: view.host.id, author: view.me.id, counter: counter, seen: chain.last,
             sent: moment.wall, body: body)
-        let bytes = statement.bytes
+        let bytes = statement.bytes()
         return [.send(connection, .say(SignedBytes(bytes: bytes, signature: environment.sign(bytes))))]
     }
 
@@ -140,7 +142,7 @@ package struct MemberChat: Sendable {
         acknowledgeAt = nil
         guard chain.last.n > acknowledged else { return [] }
         acknowledged = chain.last.n
-        return [.send(connection, .seen(acknowledged))]
+        return [.send(connection, .seen(n: acknowledged))]
     }
 }
 
@@ -178,5 +180,5 @@ extension MemberChat {
         [.send(connection, .failed(transfer: transfer, reason: reason))]
     }
 
-    func cancel(_ transfer: TransferID) -> [Effect] { [.send(connection, .cancel(transfer))] }
+    func cancel(_ transfer: TransferID) -> [Effect] { [.send(connection, .cancel(transfer: transfer))] }
 }

@@ -89,7 +89,7 @@ extension NodeMachine {
             let message = "The line has \(size) bytes; at most \(Limits.text) can be sent."
             return .failed(PeerConnectError(.tooLong, message, hint: "Send it as a file: /send PATH."))
         }
-        return state(.say(text), line: line, at: moment)
+        return state(.say(text: text), line: line, at: moment)
     }
 
     /// Offers files to the chat; the body names its recipients.
@@ -142,7 +142,8 @@ extension NodeMachine {
         guard let id = chat else { return .failed(Self.notInChat) }
         guard case .member = slots[id] else {
             return .failed(
-                PeerConnectError(.usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
+                PeerConnectError(
+                    .usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
         }
         withMember(id) { chat, _ in chat.leave() }
         return .done
@@ -156,7 +157,8 @@ extension NodeMachine {
     package mutating func end(at moment: Moment) -> Reply {
         if let id = chat {
             guard case .hosting = slots[id] else {
-                return .failed(PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
+                return .failed(
+                    PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
             }
             withHost(id) { chat, _ in chat.end() }
             return .done

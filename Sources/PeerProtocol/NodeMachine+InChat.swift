@@ -1,5 +1,5 @@
-package import PeerModel
-package import PeerWire
+internal import PeerModel
+internal import PeerWire
 
 /// Frames inside a chat, and what the user does there.
 extension NodeMachine {

@@ -1,5 +1,5 @@
-package import PeerModel
-package import PeerWire
+internal import PeerModel
+internal import PeerWire
 
 /// Invitations of others: asked, answered, crossed, given way to.
 extension NodeMachine {
@@ -88,7 +88,7 @@ extension NodeMachine {
     /// Answers anything but accepted, and closes.
     mutating func answer(_ question: Question, _ answer: Answer, at moment: Moment) {
         questions.removeAll { $0.connection == question.connection }
-        let reply = InviteAnswer(chat: question.invite.chat, answer: answer, join: nil)
+        let reply = InviteAnswer(chat: question.invite.chat, refusing: answer)
         effects += [.send(question.connection, .answer(reply)), .close(question.connection)]
         peers[question.connection] = nil
     }
@@ -106,7 +106,7 @@ extension NodeMachine {
             name: name)
         let bytes = join.bytes()
         let signed = SignedBytes(bytes: bytes, signature: environment.sign(bytes))
-        let reply = InviteAnswer(chat: question.invite.chat, answer: .accepted, join: signed)
+        let reply = InviteAnswer(chat: question.invite.chat, accepting: signed)
         effects.append(.send(question.connection, .answer(reply)))
         // The host waits 30 s for the others; twice that means it is not coming.
         let joining = Joining(

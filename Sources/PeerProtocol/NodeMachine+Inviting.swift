@@ -27,13 +27,16 @@ extension NodeMachine {
     package mutating func invite(
         _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil, line: Int?, at moment: Moment
     ) -> Reply {
-        if let question = questions.first(where: { q in q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id } }) {
+        if let question = questions.first(where: { q in
+            q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id }
+        }) {
             accept(question, isCrossing: true, at: moment)
             return .done
         }
         let hosted = slots.first { if case .hosting = $0.value { purpose == .chat } else { false } }
         if hosted == nil, slots.count >= settings.maximumChats {
-            return .failed(PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end."))
+            return .failed(
+                PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end."))
         }
         var present: Set<PeerID> = [me.peer.id]
         var running: InvitationRound?
@@ -98,7 +101,9 @@ extension NodeMachine {
     ) {
         for id in slots.keys {
             guard var round = round(in: id), let index = round.index(of: dial) else { continue }
-            let isDouble = round.invitees.indices.contains { $0 != index && round.invitees[$0].peer?.id == remote.peer.id }
+            let isDouble = round.invitees.indices.contains {
+                $0 != index && round.invitees[$0].peer?.id == remote.peer.id
+            }
             guard remote.peer.id != me.peer.id, !isDouble else {
                 effects.append(.close(connection))
                 settle(id, index, .unreachable, isDouble ? "invited already" : "that is this peer itself", at: moment)

@@ -102,9 +102,7 @@ package struct NodeMachine: Sendable {
                 let reason: DepartureReason = isSilent ? .timedOut : .crashed
                 withHost(id) { $0.remove(remote.peer.id, reason, at: moment, numbers: &$1) }
             case .member(let chat) where chat.connection == connection:
-                let reason = isSilent ? "timed out" : "crashed"
-                effects.append(.emit(.hostLost(chat: id, host: chat.view.host, reason: reason)))
-                withMember(id) { chat, _ in chat.ended(.hostLost) }
+                withMember(id) { chat, _ in chat.ended(.hostLost, cause: isSilent ? .timedOut : .crashed) }
             default: break
             }
         }
