@@ -80,6 +80,7 @@ import Testing
 
     @Test("The most changed entries fill one frame")
     func mostChanged() throws {
+        #expect(StreamEnd.maximumChanged == 262_134)
         let changed = (0..<UInt32(StreamEnd.maximumChanged)).map { $0 }
         let payload = StreamEnd(index: 1, changed: changed, signature: Fixture.signature).payload()
         #expect((Limits.dataPayload - 3...Limits.dataPayload).contains(payload.count))
