@@ -54,7 +54,8 @@ package final class EventLoop: SerialExecutor, Sendable {
         wake = OwnedDescriptor(
             owning: CInt(try retrying("eventfd") { Int(eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))) }))
         let flags = CInt(TFD_CLOEXEC) | CInt(TFD_NONBLOCK)
-        clock = OwnedDescriptor(owning: CInt(try retrying("timerfd_create") { Int(timerfd_create(clockid_t(CLOCK_BOOTTIME), flags)) }))
+        clock = OwnedDescriptor(
+            owning: CInt(try retrying("timerfd_create") { Int(timerfd_create(clockid_t(CLOCK_BOOTTIME), flags)) }))
         try control(EPOLL_CTL_ADD, wake.raw, .readable, token: Self.wakeToken)
         try control(EPOLL_CTL_ADD, clock.raw, .readable, token: Self.clockToken)
         try BlockingThread.spawn("event loop") { self.run() }

@@ -36,6 +36,12 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     }
 }
 
+/// A descriptor that several owners hold: it is closed when the last of them is gone.
+package final class SharedDescriptor: Sendable {
+    package let descriptor: OwnedDescriptor
+    package init(_ descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+}
+
 /// Repeats a call that a signal interrupted, and throws any other failure.
 @discardableResult
 package func retrying(_ call: String, _ body: () -> Int) throws(SystemError) -> Int {

@@ -1,0 +1,67 @@
+internal import CSystem
+internal import Glibc
+package import PeerModel
+
+/// One network interface with its addresses.
+package struct NetworkInterface: Hashable, Sendable {
+    package let name: String
+    package var isLoopback: Bool
+    package var isPointToPoint: Bool
+    /// With port 0, and how many bits are the network's.
+    package var addresses: [Prefix] = []
+
+    package struct Prefix: Hashable, Sendable {
+        package let address: PeerAddress
+        package let bits: Int
+
+        /// Whether another address is in the same network.
+        package func contains(_ other: PeerAddress) -> Bool {
+            switch (address.ip, other.ip) {
+            case (.v4(let own), .v4(let theirs)): Self.share(own, theirs, bits)
+            case (.v6(let own, _), .v6(let theirs, _)): Self.share(own, theirs, bits)
+            default: false
+            }
+        }
+
+        private static func share(_ left: [UInt8], _ right: [UInt8], _ bits: Int) -> Bool {
+            for index in 0..<min(left.count, right.count) {
+                let rest = bits - index * 8
+                guard rest > 0 else { return true }
+                let mask = rest >= 8 ? 0xFF : UInt8(truncatingIfNeeded: 0xFF << (8 - rest))
+                if (left[index] ^ right[index]) & mask != 0 { return false }
+            }
+            return true
+        }
+    }
+
+    /// All interfaces that are up (getifaddrs(3)).
+    package static func current() -> [NetworkInterface] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return [] }
+        defer { freeifaddrs(list) }
+        var all: [String: NetworkInterface] = [:]
+        var next = list
+        while let entry = next?.pointee {
+            next = entry.ifa_next
+            guard let name = entry.ifa_name.map({ String(cString: $0) }), entry.ifa_flags & UInt32(IFF_UP) != 0
+            else { continue }
+            var interface =
+                all[name]
+                ?? NetworkInterface(
+                    name: name, isLoopback: entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0,
+                    isPointToPoint: entry.ifa_flags & UInt32(IFF_POINTOPOINT) != 0)
+            if let address = SocketAddress.read(entry.ifa_addr) {
+                interface.addresses.append(Prefix(address: address, bits: bits(of: entry.ifa_netmask)))
+            }
+            all[name] = interface
+        }
+        return all.values.sorted { $0.name < $1.name }
+    }
+
+    private static func bits(of mask: UnsafePointer<sockaddr>?) -> Int {
+        switch SocketAddress.read(mask)?.ip {
+        case .v4(let bytes), .v6(let bytes, _): bytes.reduce(0) { $0 + $1.nonzeroBitCount }
+        case nil: 0
+        }
+    }
+}
