@@ -1,0 +1,89 @@
+package import PeerModel
+
+/// What a person meant by a peer reference.
+package enum ResolvedPeer: Hashable, Sendable {
+    /// A peer; without addresses when it is not visible.
+    case peer(PeerID, addresses: [PeerAddress])
+    /// Whoever answers there, or only the peer that is expected.
+    case address(TypedAddress, expected: PeerID?)
+}
+
+extension PeerDirectory {
+    /// Finds the peer or the address that `reference` means.
+    ///
+    /// Forms that leave nothing open come first, so that no peer can take them by choosing them as its name: a full ID,
+    /// `ID@address`, an IP address. Then come visible peers, by name, by the start of the ID (8 characters or more, the
+    /// hyphen of the short form may be there) and, if allowed, by number. Host names are last, and need a port or a dot.
+    ///
+    /// - Throws: `ambiguous` with the candidates, or `no-such-peer`.
+    package func resolve(_ reference: PeerReference, allowNumbers: Bool) throws(PeerConnectError) -> ResolvedPeer {
+        let text = reference.text
+        if let exact = exactMatch(text) { return exact }
+        let matches = candidates(for: text, allowNumbers: allowNumbers)
+        if matches.count > 1 { throw Self.ambiguous(text, matches) }
+        if let match = matches.first { return resolved(match.id) }
+        if let address = TypedAddress(text), address.port != nil || text.utf8.contains(UInt8(ascii: ".")) {
+            return .address(address, expected: nil)
+        }
+        throw Self.noSuchPeer(text, isNumber: allowNumbers && Int(text) != nil)
+    }
+
+    private func resolved(_ id: PeerID) -> ResolvedPeer { .peer(id, addresses: peer(id)?.addresses ?? []) }
+
+    private func exactMatch(_ text: String) -> ResolvedPeer? {
+        if let id = PeerID(Self.plainID(text)) { return resolved(id) }
+        if let address = TypedAddress(text), case .ip = address.host { return .address(address, expected: nil) }
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let id = PeerID(Self.plainID(parts[0])), let address = TypedAddress(String(parts[1]))
+        else { return nil }
+        return .address(address, expected: id)
+    }
+
+    /// In the order of the list, each once.
+    private func candidates(for text: String, allowNumbers: Bool) -> [Peer] {
+        let name = text.lowercased(), start = Self.plainID(text)
+        let isStart = start.utf8.count >= Self.shortestStart
+        var found = list.map(\.peer).filter { peer in
+            peer.name.lowercased() == name || isStart && peer.id.description.hasPrefix(start)
+        }
+        if allowNumbers, let number = Int(text), let peer = peer(number: number),
+            !found.contains(where: { $0.id == peer.id })
+        {
+            found.append(peer)
+        }
+        return found
+    }
+
+    /// 40 bits, as many as people are shown.
+    private static let shortestStart = 8
+
+    /// An ID, or its start, as `PeerID` writes it.
+    private static func plainID(_ text: some StringProtocol) -> String {
+        var text = text.lowercased()
+        let bytes = text.utf8
+        if let hyphen = bytes.index(bytes.startIndex, offsetBy: 4, limitedBy: bytes.endIndex), hyphen < bytes.endIndex,
+            bytes[hyphen] == UInt8(ascii: "-")
+        {
+            text.unicodeScalars.remove(at: hyphen)
+        }
+        return text
+    }
+
+    private static func ambiguous(_ text: String, _ candidates: [Peer]) -> PeerConnectError {
+        let starts = candidates.map(\.id.short).joined(separator: ", ")
+        return PeerConnectError(
+            .ambiguous, "“\(text)” could be \(candidates.count) peers: \(starts).",
+            hint: "Type the start of the ID of the one you mean; ask its owner for it if you are not sure.",
+            candidates: candidates)
+    }
+
+    private static func noSuchPeer(_ text: String, isNumber: Bool) -> PeerConnectError {
+        if isNumber {
+            return PeerConnectError(
+                .noSuchPeer, "No peer was listed with the number \(text).", hint: "Look at the list of peers again.")
+        }
+        return PeerConnectError(
+            .noSuchPeer, "No peer “\(text)” is visible.",
+            hint: "Type a listed name, the start of an ID, or an address; a host name needs a port: laptop:27182.")
+    }
+}
