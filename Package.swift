@@ -50,7 +50,7 @@ let package = Package(
         tests("PeerWireTests", "PeerModel", "PeerWire"),
         tests("PeerProtocolTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerTLS"),
         tests("PeerSystemTests", "PeerModel", "PeerSystem"),
-        tests("PeerTLSTests", "PeerModel", "PeerTLS", "PeerSystem"),
+        tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
         tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),

@@ -6,15 +6,20 @@ internal import COpenSSL
 final class Buffers: @unchecked Sendable {  // used by one thread at a time, like the engine that owns it
     /// Several records fit, so that one system call moves more than one.
     private static let inputSize = 128 << 10
+    /// More output than this is given back once it has gone out, so that one slow spell does not cost memory for ever.
+    private static let keptOutputSize = 256 << 10
+    private static let firstOutputSize = 4 << 10
 
     private let input: UnsafeMutableRawBufferPointer
     private var inputRange = 0..<0
     private var output: UnsafeMutableRawBufferPointer
     private var outputRange = 0..<0
+    /// Bytes that OpenSSL has written while reading since the output was last empty: what the other side made it answer.
+    var answered = 0
 
     init() {
         input = .allocate(byteCount: Self.inputSize, alignment: 64)
-        output = .allocate(byteCount: 4 << 10, alignment: 64)
+        output = .allocate(byteCount: Self.firstOutputSize, alignment: 64)
     }
 
     deinit {
@@ -43,7 +48,11 @@ final class Buffers: @unchecked Sendable {  // used by one thread at a time, lik
         guard !outputRange.isEmpty else { return }
         let count = try send(UnsafeRawBufferPointer(rebasing: output[outputRange]))
         let start = outputRange.lowerBound + min(max(count, 0), outputRange.count)
-        outputRange = start == outputRange.upperBound ? 0..<0 : start..<outputRange.upperBound
+        outputRange = start..<outputRange.upperBound
+        guard outputRange.isEmpty else { return }
+        outputRange = 0..<0
+        answered = 0
+        if output.count > Self.keptOutputSize { moveOutput(toSize: Self.firstOutputSize) }
     }
 
     /// What OpenSSL gets when it reads; 0 means that nothing is there yet.
@@ -58,28 +67,41 @@ final class Buffers: @unchecked Sendable {  // used by one thread at a time, lik
 
     /// Takes all that OpenSSL writes; the caller of the engine bounds it by sending.
     fileprivate func append(_ bytes: UnsafeRawBufferPointer) {
-        if outputRange.upperBound + bytes.count > output.count { grow(by: bytes.count) }
+        if bytes.count > output.count - outputRange.upperBound { makeRoom(for: bytes.count) }
         let end = outputRange.upperBound + bytes.count
         UnsafeMutableRawBufferPointer(rebasing: output[outputRange.upperBound..<end]).copyMemory(from: bytes)
         outputRange = outputRange.lowerBound..<end
     }
 
-    private func grow(by count: Int) {
-        let used = outputRange.count
-        var size = output.count
-        while size < used + count { size *= 2 }
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
-        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[outputRange]))
+    /// Moves the waiting bytes to the front while at most half is in use, else doubles the size: either way each byte moves a few
+    /// times at most.
+    private func makeRoom(for count: Int) {
+        let needed = outputRange.count + count
+        if needed <= output.count / 2 {
+            output.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[outputRange]))
+            outputRange = 0..<outputRange.count
+        } else {
+            var size = output.count
+            while size < needed { size *= 2 }
+            moveOutput(toSize: size)
+        }
+    }
+
+    private func moveOutput(toSize size: Int) {
+        let moved = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
+        moved.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[outputRange]))
         output.deallocate()
-        output = larger
-        outputRange = 0..<used
+        output = moved
+        outputRange = 0..<outputRange.count
     }
 
     private static func at(_ bio: OpaquePointer?) -> Buffers? {
         BIO_get_data(bio).map { Unmanaged<Buffers>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// OpenSSL's view of the two buffers. Made once and kept: methods are never freed while connections use them.
+    /// OpenSSL's view of the two buffers.
+    ///
+    /// Made once and kept: methods are never freed while connections use them.
     nonisolated(unsafe) static let method: OpaquePointer? = {  // immutable once made
         let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "buffers")
         BIO_meth_set_write(method) { bio, bytes, count in

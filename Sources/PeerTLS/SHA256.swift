@@ -6,6 +6,7 @@ package struct SHA256: ~Copyable {
     // OpenSSL's context; owned here and freed once.
     private let context: OpaquePointer
 
+    /// Begins a hash of no bytes yet.
     package init() {
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else {
             preconditionFailure("SHA-256 is always there; only memory can be missing")
@@ -15,12 +16,15 @@ package struct SHA256: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Adds bytes; the pieces may be cut anywhere.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
+    /// Adds bytes; the pieces may be cut anywhere.
     package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
+    /// The hash of all bytes added.
     package consuming func finish() -> Digest {
         var bytes = [UInt8](repeating: 0, count: Digest.size)
         EVP_DigestFinal_ex(context, &bytes, nil)

@@ -2,7 +2,9 @@ internal import COpenSSL
 
 /// What a connection is for, told by ALPN (RFC 7301) in the handshake.
 package enum Plane: String, Sendable, CaseIterable {
+    /// Everything of a chat but file bytes.
     case control = "peerconnect"
+    /// The bytes of one transfer.
     case data = "peerconnect-data"
 
     /// The name with its length in front, as ALPN lists it.
@@ -15,19 +17,20 @@ package final class TLSContext: Sendable {
     // may make connections of it.
     nonisolated(unsafe) let raw: OpaquePointer  // immutable after init, see above
 
+    /// Makes the settings and a certificate for this key; only missing memory or an OpenSSL without Ed25519 ends the program.
     package init(key: SigningKey) {
-        guard let raw = SSL_CTX_new(TLS_method()), pc_ctx_tls13_only(raw) == 1 else {
-            preconditionFailure("OpenSSL without TLS 1.3")
-        }
-        self.raw = raw
         let aes = "TLS_AES_128_GCM_SHA256", chacha = "TLS_CHACHA20_POLY1305_SHA256"
-        SSL_CTX_set_ciphersuites(raw, pc_cpu_has_aes() == 1 ? "\(aes):\(chacha)" : "\(chacha):\(aes)")
-        _ = pc_ctx_set_groups(raw, "X25519")
-        _ = pc_ctx_set_sigalgs(raw, "ed25519")
+        guard let raw = SSL_CTX_new(TLS_method()), pc_ctx_tls13_only(raw) == 1,
+            SSL_CTX_set_ciphersuites(raw, pc_cpu_has_aes() == 1 ? "\(aes):\(chacha)" : "\(chacha):\(aes)") == 1,
+            pc_ctx_set_groups(raw, "X25519") == 1, pc_ctx_set_sigalgs(raw, "ed25519") == 1
+        else { preconditionFailure("OpenSSL without TLS 1.3, X25519 or Ed25519") }
+        self.raw = raw
         SSL_CTX_set_num_tickets(raw, 0)
         pc_ctx_harden(raw)
-        // Both sides show a certificate; whose it is decides its key, which the caller compares.
-        SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT) { _, _ in 1 }
+        // Both sides show a certificate; whose it is decides its key, which the caller compares. So no chain is built from what a
+        // stranger sent.
+        SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        SSL_CTX_set_cert_verify_callback(raw, { _, _ in 1 }, nil)
         SSL_CTX_set_alpn_select_cb(raw, TLSContext.selectPlane, nil)
         key.withKey { pkey in
             let certificate = TLSContext.certificate(for: pkey)

@@ -10,11 +10,14 @@ package enum TLSError: Error, Equatable, Sendable {
 
 /// One TLS 1.3 connection as bytes in, bytes out; no socket, no thread.
 ///
-/// Received bytes go in through `feed`, bytes to send are taken with `withOutput`. Not to be used by two threads at once; it may
-/// be handed from one to another.
+/// Received bytes go in through `fill`, bytes to send are taken with `drain`: after every other call, since reading may have something
+/// to answer and a failure may have an alert to tell. It may be handed from one thread to another.
 package struct TLSEngine: ~Copyable, Sendable {
+    /// Which end this is.
     package enum Side: Sendable {
+        /// Takes either plane.
         case listener
+        /// Asks for one plane, and takes no other.
         case dialler(Plane)
     }
 
@@ -23,7 +26,12 @@ package struct TLSEngine: ~Copyable, Sendable {
     private nonisolated(unsafe) let ssl: OpaquePointer  // owned by this noncopyable value alone, see above
     private let buffers: Buffers
     private let context: TLSContext
+    private let wantedPlane: Plane?
 
+    /// The most that the other side may make this one answer before the answers are taken with `drain`.
+    private static let maximumAnswers = 64 << 10
+
+    /// A connection before its handshake.
     package init(_ context: TLSContext, side: Side) {
         guard let ssl = SSL_new(context.raw), let bio = BIO_new(Buffers.method) else {
             preconditionFailure("out of memory")
@@ -35,8 +43,11 @@ package struct TLSEngine: ~Copyable, Sendable {
         BIO_set_init(bio, 1)
         SSL_set_bio(ssl, bio, bio)
         switch side {
-        case .listener: SSL_set_accept_state(ssl)
+        case .listener:
+            wantedPlane = nil
+            SSL_set_accept_state(ssl)
         case .dialler(let plane):
+            wantedPlane = plane
             SSL_set_connect_state(ssl)
             let name = plane.wireName
             SSL_set_alpn_protos(ssl, name, UInt32(name.count))
@@ -70,12 +81,14 @@ package struct TLSEngine: ~Copyable, Sendable {
 
     // MARK: Program side
 
-    /// Goes on with the handshake; true when it is done.
+    /// Goes on with the handshake: true when it is done, false when more must be received first.
+    ///
+    /// A dialler is done before the listener has judged its certificate: only the first bytes read prove that it was taken.
     package mutating func handshake() throws(TLSError) -> Bool {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
         if result == 1 {
-            guard peerKey != nil, plane != nil else { throw .unusable }
+            guard peerKey != nil, let plane, plane == wantedPlane ?? plane else { throw .unusable }
             return true
         }
         guard SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ else { throw Self.failure() }
@@ -86,9 +99,14 @@ package struct TLSEngine: ~Copyable, Sendable {
     package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> Int? {
         ERR_clear_error()
         var count = 0
+        let waiting = buffers.outputCount
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
-        if result == 1 { return count }
-        switch SSL_get_error(ssl, result) {
+        let outcome = SSL_get_error(ssl, result)
+        buffers.answered += buffers.outputCount - waiting
+        // Each key update may ask for one in return (RFC 8446, section 4.6.3), and nobody forces the other side to take them.
+        guard buffers.answered <= Self.maximumAnswers else { throw .failed("the other side asks for too many answers") }
+        switch outcome {
+        case SSL_ERROR_NONE: return count
         case SSL_ERROR_WANT_READ: return nil
         case SSL_ERROR_ZERO_RETURN: return 0
         default: throw Self.failure()
@@ -104,10 +122,10 @@ package struct TLSEngine: ~Copyable, Sendable {
         guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count) == 1 else { throw Self.failure() }
     }
 
-    /// Queues the end of the stream.
+    /// Queues the end of the stream; nothing during the handshake, where TLS has no such word.
     package mutating func close() {
-        ERR_clear_error()
         _ = SSL_shutdown(ssl)
+        ERR_clear_error()
     }
 
     /// The other side's key, proved once the handshake is done.

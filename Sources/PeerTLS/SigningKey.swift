@@ -1,8 +1,8 @@
 internal import COpenSSL
-package import PeerModel
 
 /// Why bytes are not a usable key.
 package enum KeyError: Error, Equatable, Sendable {
+    /// No key in PEM, damaged, or encrypted.
     case unreadable
     /// Another algorithm than Ed25519.
     case notEd25519
@@ -11,8 +11,10 @@ package enum KeyError: Error, Equatable, Sendable {
 /// An Ed25519 private key (RFC 8032), held as its 32-byte seed.
 package struct SigningKey: Sendable {
     private let seed: [UInt8]
+    /// The half that others may see.
     package let publicKey: PublicKey
 
+    /// A new key from OpenSSL's random numbers.
     package static func generate() -> SigningKey {
         var pkey: OpaquePointer?
         let context = EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil)
@@ -29,9 +31,11 @@ package struct SigningKey: Sendable {
     /// Reads a PKCS#8 PEM as `pem()` writes it.
     package init(pem: [UInt8]) throws(KeyError) {
         let key: Result<SigningKey, KeyError> = pem.withUnsafeBytes { buffer in
-            let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count))
+            guard let bio = BIO_new_mem_buf(buffer.baseAddress, CInt(clamping: buffer.count)) else {
+                return .failure(.unreadable)
+            }
             defer { BIO_free(bio) }
-            // An empty passphrase, so that an encrypted key is an error and never asks at the terminal.
+            // Gives no passphrase, so that an encrypted key is an error and never asks at the terminal.
             let pkey = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
             ERR_clear_error()
             guard let pkey else { return .failure(.unreadable) }
@@ -88,37 +92,5 @@ package struct SigningKey: Sendable {
         }
         defer { EVP_PKEY_free(pkey) }
         return body(pkey)
-    }
-}
-
-/// An Ed25519 public key in SubjectPublicKeyInfo form (RFC 8410): what a peer ID is the hash of.
-package struct PublicKey: Hashable, Sendable {
-    /// DER of every Ed25519 key before its 32 bytes: SEQUENCE, AlgorithmIdentifier 1.3.101.112, BIT STRING.
-    private static let prefix: [UInt8] = [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]
-
-    /// 44 bytes.
-    package let spki: [UInt8]
-
-    /// `nil` for anything but an Ed25519 key in this one form.
-    package init?(spki: [UInt8]) {
-        guard spki.count == 44, spki.starts(with: Self.prefix) else { return nil }
-        self.spki = spki
-    }
-
-    package var peerID: PeerID { PeerID(SHA256.hash(spki)) }
-
-    /// Whether the signature was made over these bytes by this key's owner.
-    package func isValid(signature: [UInt8], for bytes: [UInt8]) -> Bool {
-        let raw = Array(spki.dropFirst(Self.prefix.count))
-        guard signature.count == 64, let pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, raw, raw.count)
-        else { return false }
-        let context = EVP_MD_CTX_new()
-        defer {
-            EVP_MD_CTX_free(context)
-            EVP_PKEY_free(pkey)
-            ERR_clear_error()
-        }
-        return EVP_DigestVerifyInit(context, nil, nil, nil, pkey) == 1
-            && EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
     }
 }
