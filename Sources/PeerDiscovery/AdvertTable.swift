@@ -1,0 +1,87 @@
+package import PeerModel
+
+/// One peer as the network shows it, however many instances and interfaces it is seen under.
+package struct NearbyPeer: Hashable, Sendable {
+    package let id: PeerID
+    package let name: String
+    package let isBusy: Bool
+    package let kind: Advert.Kind
+    /// Every address with the advertised port: IPv4, then other IPv6, then link-local ones with their scope.
+    package let addresses: [PeerAddress]
+}
+
+/// What this run is called on the network, so that it does not list itself.
+package struct OwnRun: Hashable, Sendable {
+    package let id: PeerID
+    package let run: String
+
+    package init(id: PeerID, run: String) {
+        self.id = id
+        self.run = run
+    }
+}
+
+/// A change of the list.
+package enum PeerChange: Equatable, Sendable {
+    case found(NearbyPeer)
+    case updated(NearbyPeer)
+    case lost(PeerID)
+}
+
+/// Service instances merged into peers: one entry an ID, while the instances stay apart inside it.
+struct AdvertTable {
+    private struct Instance {
+        let advert: Advert
+        let addresses: [PeerAddress]
+        /// The later one counts when two disagree about name or state.
+        let order: UInt64
+    }
+
+    private let own: OwnRun
+    private var instances: [String: Instance] = [:]
+    private var listed: [PeerID: NearbyPeer] = [:]
+    private var order: UInt64 = 0
+
+    init(own: OwnRun) { self.own = own }
+
+    var peers: [NearbyPeer] { Array(listed.values) }
+
+    /// An instance says this and is reachable there.
+    mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
+        // The own advert, and what is left of an earlier run of it, is not a peer.
+        guard advert.id != own.id else { return remove(name) }
+        guard instances[name] != nil || instances.count < Limits.listedPeers else { return [] }
+        let previous = instances[name]?.advert.id
+        order += 1
+        instances[name] = Instance(advert: advert, addresses: addresses, order: order)
+        var changes = refresh(advert.id)
+        if let previous, previous != advert.id { changes += refresh(previous) }
+        return changes
+    }
+
+    /// An instance is gone.
+    mutating func remove(_ name: String) -> [PeerChange] {
+        guard let instance = instances.removeValue(forKey: name) else { return [] }
+        return refresh(instance.advert.id)
+    }
+
+    private mutating func refresh(_ id: PeerID) -> [PeerChange] {
+        let all = instances.values.filter { $0.advert.id == id && !$0.addresses.isEmpty }
+        guard let newest = all.max(by: { $0.order < $1.order })?.advert else {
+            return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)]
+        }
+        let addresses = Set(all.flatMap(\.addresses)).sorted { Self.rank($0) < Self.rank($1) }
+        let peer = NearbyPeer(
+            id: id, name: newest.name, isBusy: newest.isBusy, kind: newest.kind, addresses: addresses)
+        let old = listed.updateValue(peer, forKey: id)
+        guard let old else { return [.found(peer)] }
+        return old == peer ? [] : [.updated(peer)]
+    }
+
+    private static func rank(_ address: PeerAddress) -> (Int, String) {
+        switch address.ip {
+        case .v4: (0, address.description)
+        case .v6: (address.isLinkLocal ? 2 : 1, address.description)
+        }
+    }
+}
