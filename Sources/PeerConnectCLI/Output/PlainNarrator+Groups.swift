@@ -1,0 +1,150 @@
+internal import PeerModel
+
+/// The sentences of each group; an event of another group gives none.
+extension PlainNarrator {
+    func invite(_ event: NodeEvent) -> Lines {
+        switch event {
+        case .inviteReceived(let number, let from, let purpose, let offer):
+            .note(Self.question(number, from, purpose, offer))
+        case .inviteWithdrawn(let number, let reason): .note("Invitation #\(number) is gone (\(SafeLine(reason))).")
+        case .inviteRefused(let from, let answer):
+            .note("\(NameBook.withID(from)) invited you meanwhile and was answered \(answer.rawValue).")
+        case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
+        case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
+        default: Lines()
+        }
+    }
+
+    func chat(_ event: NodeEvent) -> Lines {
+        switch event {
+        case .chatStarted(_, .host, _, let members):
+            .note("Chat started with \(list(members)). You are the host; /end ends it for all.")
+        case .chatStarted(_, .member, let host, let members):
+            .note("Chat started with \(list([host] + members.filter { $0.id != me })). \(who(host)) is the host.")
+        case .memberJoined(_, let member): .note("\(who(member)) joined the chat.")
+        case .memberLeft(_, let member, let reason): .note("\(who(member)) \(Self.departure(reason)).")
+        case .chatEnded(_, let reason, let cause): .note(Self.ending(reason, cause))
+        default: Lines()
+        }
+    }
+
+    mutating func file(_ event: NodeEvent, now: Int64) -> Lines {
+        switch event {
+        case .fileOffered(let offer):
+            offers[offer.transfer] = offer
+            return .note(sentence(offer))
+        case .fileAnswered(let transfer, let peer, let accepted, _):
+            return .note("\(who(peer)) \(accepted ? "accepted" : "declined") \(title(transfer)).")
+        case .fileProgress(let progress): return self.progress(progress, now: now)
+        case .fileReceived(let files): return received(files)
+        case .fileDelivered(let transfer, let result): return .note(sentence(transfer, result))
+        case .fileDone(let transfer, let results, _):
+            defer { forget(transfer) }
+            return .note("Finished with \(title(transfer)). \(Self.summary(of: results))")
+        default: return Lines()
+        }
+    }
+
+    /// An open question as it is asked, and as it is read out again.
+    static func question(_ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?) -> String {
+        let what =
+            switch (purpose, offer) {
+            case (.file, let offer?): "offers you \(describe(offer))"
+            case (.file, nil): "offers you files"
+            case (.message, _): "has a message for you"
+            case (.chat, _): "invites you to chat"
+            }
+        return "\(NameBook.withID(from)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+    }
+
+    /// What is offered: `“photos” with 12 files, 34 MB`.
+    static func describe(_ offer: OfferSummary) -> String {
+        let count = offer.files == 1 ? "" : " with \(Amount.counted(offer.files, "file"))"
+        return "“\(SafeLine(offer.name))”\(count), \(Amount.bytes(offer.size))"
+    }
+
+    /// Which transfer: `“photos” (#5)`.
+    func title(_ transfer: TransferID) -> String {
+        offers[transfer].map { "“\(SafeLine($0.summary.name))” (#\($0.number))" } ?? "a transfer"
+    }
+
+    /// An offer as it is told, and in the list of transfers.
+    func sentence(_ offer: FileOffer) -> String {
+        let what = "\(Self.describe(offer.summary)), #\(offer.number)."
+        if offer.isMine { return "You offer \(list(offer.to)) \(what)" }
+        guard offer.to.contains(where: { $0.id == me }) else {
+            return "\(names.shown(offer.from)) offers \(list(offer.to)) \(what)"
+        }
+        return "\(names.shown(offer.from)) offers you \(what) Type /accept \(offer.number) or /decline \(offer.number)."
+    }
+
+    static func summary(of results: [TransferResult]) -> String {
+        let kinds: [TransferStatus] = [.verified, .partial, .declined, .failed, .cancelled]
+        let counts = kinds.compactMap { kind in
+            let count = results.count { $0.status == kind }
+            return count > 0 ? "\(count) \(kind.rawValue)" : nil
+        }
+        return counts.isEmpty ? "Nobody took it." : "Results are \(Amount.list(counts))."
+    }
+
+    private func received(_ files: ReceivedFiles) -> Lines {
+        var lines = Lines()
+        for path in files.paths { lines.results.append("Received \(SafeLine(path)) from \(names.shown(files.from)).") }
+        for name in files.mended.prefix(100) { lines.notes.append("Renamed \(SafeLine(name)).") }
+        for name in files.skipped.prefix(100) { lines.notes.append("Left out \(SafeLine(name)).") }
+        let untold = max(0, files.mended.count - 100) + max(0, files.skipped.count - 100)
+        if untold > 0 { lines.notes.append("\(untold) more were renamed or left out.") }
+        return lines
+    }
+
+    private func sentence(_ transfer: TransferID, _ result: TransferResult) -> String {
+        let reason = result.reason.map { ", \($0.rawValue)" } ?? ""
+        let what =
+            switch result.status {
+            case .verified: "has all of"
+            case .partial: "has a part of"
+            case .declined: "declined"
+            case .failed: "did not get"
+            case .cancelled: "cancelled"
+            }
+        return
+            "\(who(result.peer)) \(result.peer.id == me && what.hasPrefix("has") ? "have" + what.dropFirst(3) : what) "
+            + "\(title(transfer))\(reason)."
+    }
+
+    private func sentence(_ target: InviteTarget, _ answer: Answer, _ reason: String?) -> String {
+        let who = target.peer.map { names.shown($0) } ?? NameBook.clean(target.label)
+        let what =
+            switch answer {
+            case .accepted: "accepted"
+            case .declined: "declined"
+            case .busy: "is busy"
+            case .timeout: "did not answer"
+            case .unreachable: "could not be reached"
+            case .incompatible: "has a version that does not fit"
+            case .wrongKey: "has another key than expected"
+            }
+        return "\(who) \(what)\(reason.map { " (\(SafeLine($0)))" } ?? "")."
+    }
+
+    private static func departure(_ reason: DepartureReason) -> String {
+        switch reason {
+        case .left: "left the chat"
+        case .crashed: "is gone, the program or machine failed"
+        case .timedOut: "is gone, the connection was lost"
+        case .kicked: "was removed from the chat"
+        }
+    }
+
+    private static func ending(_ reason: ChatEndReason, _ cause: DepartureReason?) -> String {
+        switch (reason, cause) {
+        case (.ended, _): "Chat ended by the host."
+        case (.left, _): "You left the chat."
+        case (.kicked, _): "You were removed from the chat."
+        case (.empty, _): "Chat ended, the last member has gone."
+        case (.hostLost, .crashed): "Chat ended, the host's program or machine failed."
+        case (.hostLost, .timedOut): "Chat ended, the connection to the host was lost."
+        case (.hostLost, _): "Chat ended, the host is gone."
+        }
+    }
+}

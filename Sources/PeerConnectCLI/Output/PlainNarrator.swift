@@ -1,0 +1,110 @@
+internal import PeerModel
+
+/// Tells events as plain English, one sentence a line, the important words first.
+///
+/// A message is `name: text`; no other line of ours has a colon before foreign text ends, so none can pass for one.
+struct PlainNarrator {
+    /// What there is to print.
+    struct Lines: Equatable {
+        /// For standard output: what was asked for.
+        var results: [String] = []
+        /// For standard error: everything else.
+        var notes: [String] = []
+
+        static func note(_ text: String) -> Lines { Lines(notes: [text]) }
+        static func result(_ text: String) -> Lines { Lines(results: [text]) }
+    }
+
+    /// This run's peer, who is called "you".
+    let me: PeerID
+    var names = NameBook()
+    /// Offers by transfer, for their names and numbers.
+    var offers: [TransferID: FileOffer] = [:]
+    private var pace = ProgressPace()
+
+    init(me: Peer) {
+        self.me = me.id
+        names.note(me)
+    }
+
+    /// `now` in milliseconds, for the pace of progress lines.
+    mutating func tell(_ event: NodeEvent, now: Int64) -> Lines {
+        learnNames(from: event)
+        return switch event {
+        case .discovery(let backend, let state, let reason): Self.discovery(backend, state, reason)
+        case .peerFound(let peer): .note("\(names.shown(peer.peer)) is here (\(Self.details(of: peer))).")
+        case .peerUpdated: Lines()
+        case .peerLost(let peer, let reason):
+            .note("\(names.shown(peer.peer)) is gone (number \(peer.number), \(SafeLine(reason))).")
+        case .inviteReceived, .inviteWithdrawn, .inviteRefused, .inviteAnswered, .inviteDone: invite(event)
+        case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event)
+        case .message(let message): .result(line(of: message))
+        case .messageDelivered(_, _, _, let missing, _):
+            missing.isEmpty ? Lines() : .note("Not delivered yet to \(list(missing)).")
+        case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeLine(reason))).")
+        case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
+            file(event, now: now)
+        case .warning(_, let peer, let message):
+            .note("Careful with \(NameBook.withID(peer)). \(SafeLine(message))")
+        case .failure(let error), .reply(_, .failed(let error)): Lines(notes: Self.sentences(error))
+        case .reply: Lines()
+        }
+    }
+
+    /// What failed, what to do, and whom it could mean.
+    static func sentences(_ error: PeerConnectError) -> [String] {
+        var first = SafeLine(error.message).description
+        if let hint = error.hint { first += " " + SafeLine(hint).description }
+        return [first] + error.candidates.map { "  \(NameBook.clean($0.name)) has the ID \($0.id)." }
+    }
+
+    /// `name: text`; further lines of a text are indented under a bar, so that they cannot pass for a line of their own.
+    func line(of message: ChatMessage) -> String {
+        let parts = message.text.split(omittingEmptySubsequences: false) { $0.isNewline }
+        return names.shown(message.from) + ": "
+            + parts.map { SafeLine(String($0)).description }.joined(separator: "\n  | ")
+    }
+
+    func list(_ peers: [Peer]) -> String { Amount.list(peers.map { $0.id == me ? "you" : names.shown($0) }) }
+
+    func who(_ peer: Peer) -> String { peer.id == me ? "You" : names.shown(peer) }
+
+    /// What a list says of a peer: `number 3, idle, k7qf-2m4d`.
+    static func details(of peer: ListedPeer) -> String {
+        "number \(peer.number), \(peer.isBusy ? "busy" : "idle")\(peer.kind == "inbox" ? ", takes files only" : ""), "
+            + peer.peer.id.short
+    }
+
+    mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
+        guard let percent = pace.due(progress, now: now) else { return Lines() }
+        let name = offers[progress.transfer].map { "“\(SafeLine($0.summary.name))”" } ?? "a transfer"
+        let rate = progress.rate > 0 ? ", \(Amount.bytes(progress.rate)) a second" : ""
+        let direction = progress.recipient.map { "Sending \(name) to \(names.shown($0))" } ?? "Receiving \(name)"
+        return .note("\(direction), \(percent) % of \(Amount.bytes(progress.size))\(rate).")
+    }
+
+    mutating func forget(_ transfer: TransferID) {
+        pace.end(transfer)
+        offers[transfer] = nil
+    }
+
+    private static func discovery(_ backend: String, _ state: DiscoveryState, _ reason: String?) -> Lines {
+        let detail = reason.map { ", because \(SafeLine($0))" } ?? ""
+        return switch state {
+        case .up: Lines()
+        case .published: .note("You can be found on this network (\(SafeLine(backend))).")
+        case .down: .note("Nobody can be found at the moment\(detail).")
+        }
+    }
+
+    private mutating func learnNames(from event: NodeEvent) {
+        switch event {
+        case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
+        case .inviteReceived(_, let from, _, _), .inviteRefused(let from, _): names.note(from)
+        case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
+        case .memberJoined(_, let member): names.note(member)
+        case .message(let message): names.note(message.from)
+        default: break
+        }
+    }
+}
