@@ -1,0 +1,38 @@
+internal import Glibc
+
+/// What turns the words of a command into paths; tests pass a file system of their own.
+struct PathExpander: Sendable {
+    /// What `~` stands for.
+    var home: String?
+    /// The paths that match a pattern, sorted; none when nothing matches.
+    var matches: @Sendable (String) -> [String]
+
+    /// A pattern without a match stays as it is, so that the error can name it.
+    func expand(_ word: ShellWord) -> [String] {
+        var prefix = ""
+        var rest = word
+        if word.starts(with: "~"), let home, word.characters.count == 1 || word.characters[1].value == "/" {
+            prefix = home
+            rest.characters.removeFirst()
+        }
+        guard rest.isPattern else { return [prefix + rest.text] }
+        let found = matches(Self.escaped(prefix) + rest.pattern)
+        return found.isEmpty ? [prefix + rest.text] : found
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.map { "*?[]\\".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+
+    /// glob(3) on the real file system; hidden files only for patterns that begin with a dot.
+    static func real(home: String?) -> PathExpander {
+        PathExpander(home: home) { pattern in
+            var found = glob_t()
+            defer { globfree(&found) }
+            guard glob(pattern, 0, nil, &found) == 0 else { return [] }
+            return (0..<Int(found.gl_pathc)).compactMap { index in
+                found.gl_pathv[index].flatMap { String(validatingCString: $0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/// A command of the prompt as the help shows it.
+struct PromptCommand: Sendable {
+    let name: String
+    let synopsis: String
+    let summary: String
+
+    /// How it is typed: `/send [@PEER]… PATH…`.
+    var usage: String { "/" + name + (synopsis.isEmpty ? "" : " " + synopsis) }
+
+    /// In the order of the help.
+    static let all: [PromptCommand] = [
+        PromptCommand(name: "peers", synopsis: "[TEXT]", summary: "who is there, or those whose name holds TEXT"),
+        PromptCommand(name: "invite", synopsis: "PEER…", summary: "invite into a new chat, or into the one you host"),
+        PromptCommand(name: "start", synopsis: "", summary: "start now, with those who accepted so far"),
+        PromptCommand(name: "accept", synopsis: "[N|PEER]", summary: "accept an invitation or an offer"),
+        PromptCommand(name: "decline", synopsis: "[N|PEER]", summary: "decline an invitation or an offer"),
+        PromptCommand(name: "who", synopsis: "", summary: "who is in the chat"),
+        PromptCommand(name: "send", synopsis: "[@PEER]… PATH…", summary: "offer files and folders to all, or to some"),
+        PromptCommand(name: "transfers", synopsis: "", summary: "the transfers of this chat"),
+        PromptCommand(name: "cancel", synopsis: "[N|PEER]", summary: "stop a transfer"),
+        PromptCommand(name: "leave", synopsis: "", summary: "leave the chat as a member"),
+        PromptCommand(name: "end", synopsis: "", summary: "end the chat as its host, or withdraw invitations"),
+        PromptCommand(name: "dnd", synopsis: "[on|off]", summary: "refuse every invitation, or no longer"),
+        PromptCommand(name: "help", synopsis: "[COMMAND]", summary: "this list, or one command"),
+        PromptCommand(name: "quit", synopsis: "", summary: "leave the program"),
+    ]
+}
