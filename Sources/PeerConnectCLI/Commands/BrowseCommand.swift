@@ -1,0 +1,71 @@
+internal import PeerModel
+
+/// `peerconnect browse`: prints who is there, as found.
+struct BrowseCommand: Command {
+    static let spec = CommandSpec(
+        name: "browse", synopsis: "[--for T] [--watch]", summary: "print who is there",
+        options: [
+            OptionSpec("--for", value: "T", help: "how long to look, 3 s unless said otherwise"),
+            OptionSpec("--watch", help: "keep watching, and tell of changes too"),
+        ],
+        notes: ["Prints name, short ID, state and first address of each peer, separated by tabs."])
+
+    private enum Step: Sendable {
+        case event(NodeEvent)
+        case end
+    }
+
+    private let duration: Duration
+    private let isWatching: Bool
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        try arguments.expectNoOperands()
+        isWatching = arguments.has("--watch")
+        guard !isWatching || !arguments.has("--for") else {
+            throw UsageError("--watch has no end, so --for is not for it")
+        }
+        duration = try arguments.time("--for") ?? .seconds(3)
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        var settings = run.settings(into: nil)
+        settings.isVisible = false
+        return try await run.withSession(settings, isStored: false) { session in
+            let queue = StepQueue<Step>()
+            defer { queue.close() }
+            queue.follow(session.events, end: .end) { .event($0) }
+            if !isWatching {
+                queue.run { [duration, sleep = run.world.sleep] in (try? await sleep(duration)).map { Step.end } }
+            }
+            for await step in queue.steps {
+                guard case .event(let event) = step else { break }
+                show(event, on: run.console)
+            }
+            return .done
+        }
+    }
+
+    private func show(_ event: NodeEvent, on console: Console) {
+        switch event {
+        case .peerFound, .peerUpdated, .peerLost, .discovery:
+            if console.isJSON { return console.emit(JSONEvent(event)) }
+        default: return
+        }
+        switch event {
+        case .peerFound(let peer): console.out(Self.row(peer))
+        case .peerUpdated(let peer) where isWatching: console.out(Self.row(peer))
+        case .peerLost(let peer, _) where isWatching: console.out(Self.row(peer, state: "gone"))
+        case .discovery(_, .down, let reason):
+            console.err("Nobody can be found at the moment" + (reason.map { ", because \(SafeLine($0))" } ?? "") + ".")
+        default: break
+        }
+    }
+
+    private static func row(_ peer: ListedPeer, state: String? = nil) -> String {
+        let cells = [
+            SafeLine(peer.peer.name).description, peer.peer.id.short, state ?? (peer.isBusy ? "busy" : "idle"),
+            peer.addresses.first?.description ?? "-",
+        ]
+        return cells.joined(separator: "\t")
+    }
+}

@@ -1,0 +1,70 @@
+internal import PeerModel
+
+/// `peerconnect chat`: the interactive program, and the same lines from a script.
+struct ChatCommand: Command {
+    static let spec = CommandSpec(
+        name: "chat", synopsis: "[--invite PEER]… [OPTIONS]", summary: "chat with people on this network",
+        options: [
+            OptionSpec("--invite", value: "PEER", isRepeatable: true, help: "invite these at once; repeatable"),
+            OptionSpec(
+                "--wait", value: "T", help: "how long to look for those of --invite, 10 s unless said otherwise"),
+            OptionSpec("--accept", value: "ask|all", help: "what to do with invitations"),
+            OptionSpec("--accept-files", value: "ask|all|none", help: "what to do with offered files"),
+            OptionSpec("--max-file-size", value: "SIZE", help: "decline larger offers unasked"),
+            OptionSpec("--into", value: "DIR", help: "where received files go"),
+            OptionSpec("--max-peers", value: "N", help: "how many may be in an own chat, 7 unless said otherwise"),
+        ],
+        notes: ["A line is a message, /help lists the commands. Off a terminal the lines come from standard input."])
+
+    let invitees: [PeerReference]
+    let wait: Duration
+    private let configure: @Sendable (inout NodeSettings) -> Void
+    private let into: String?
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        try arguments.expectNoOperands()
+        invitees = try arguments.peers("--invite")
+        wait = try arguments.time("--wait") ?? .seconds(10)
+        into = arguments.last("--into")
+        guard into != "" else { throw UsageError("--into needs a folder") }
+        let invitations: NodeSettings.Acceptance =
+            try arguments.choice("--accept", [("ask", .ask), ("all", .all)]) ?? .ask
+        let files: NodeSettings.Acceptance =
+            try arguments.choice("--accept-files", [("ask", .ask), ("all", .all), ("none", .none)]) ?? .ask
+        let maximumFileSize = try arguments.size("--max-file-size")
+        let maximumPeers = try arguments.number("--max-peers", in: 1...Limits.peersAtMost) ?? Limits.peersByDefault
+        guard invitees.count <= maximumPeers else {
+            throw UsageError(
+                "--invite names \(invitees.count) peers, \(maximumPeers) fit in a chat", hint: "see --max-peers")
+        }
+        configure = { settings in
+            settings.invitations = invitations
+            settings.files = files
+            settings.maximumFileSize = maximumFileSize
+            settings.maximumPeers = maximumPeers
+        }
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        var settings = run.settings(into: into)
+        configure(&settings)
+        let downloads = settings.downloads
+        return try await run.withSession(settings, isStored: true) { session in
+            if !run.console.isJSON {
+                run.console.err("You are \(NameBook.withID(session.me)). Received files go to \(SafeLine(downloads)).")
+                if run.world.inputIsTerminal { run.console.err("/help lists the commands.") }
+            }
+            let queue = StepQueue<ChatStep>()
+            // In a task of its own: when ours is cancelled, the chat is still ended and its last events are told.
+            let task = Task { [invitees, wait] in
+                var loop = ChatLoop(session: session, run: run, queue: queue, invitees: invitees, wait: wait)
+                return await loop.run()
+            }
+            return await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                queue.add(.interrupted)
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import PeerModel
+
+/// What the chat command must know to say when a line may be sent and when everything has finished; pure.
+struct ChatState {
+    /// Whether the peers of `--invite` are still being looked for.
+    var isLookingForInvitees = false
+    /// An acceptance waits for its chat.
+    private(set) var isJoining = false
+    /// A crossing invitation may still bring the chat that our own did not.
+    var isSettling = false
+    private(set) var isInChat = false
+    /// Whether any chat came about in this run.
+    private(set) var hadChat = false
+    private(set) var openRounds = 0
+    /// Own lines that nobody has acknowledged yet, by the number of their reply.
+    private(set) var unsent: Set<Int> = []
+    /// Own lines that some member has missed, or all have.
+    private(set) var undelivered: Set<Int> = []
+    private(set) var ownTransfers: Set<TransferID> = []
+    private(set) var hasIncompleteTransfer = false
+    /// Those that came before the reply that gave their number.
+    private var settledEarly: Set<Int> = []
+
+    /// A text typed now waits for the chat that is about to come.
+    var holdsTexts: Bool {
+        !isInChat && (isLookingForInvitees || openRounds > 0 || isJoining || isSettling)
+    }
+
+    /// Nothing of our own is on its way.
+    var isIdle: Bool {
+        !isLookingForInvitees && openRounds == 0 && !isJoining && !isSettling && unsent.isEmpty && ownTransfers.isEmpty
+    }
+
+    /// A command is about to be given to the node.
+    mutating func begin(_ command: NodeCommand) {
+        if case .invite = command { openRounds += 1 }
+    }
+
+    /// The node's answer to that command.
+    mutating func end(_ command: NodeCommand, _ reply: Reply) {
+        switch (command, reply) {
+        case (.invite, .failed): openRounds = max(0, openRounds - 1)
+        case (.accept, .done): isJoining = !isInChat
+        case (_, .message(let ref)):
+            if settledEarly.remove(ref) == nil { unsent.insert(ref) }
+        default: break
+        }
+    }
+
+    mutating func note(_ event: NodeEvent) {
+        switch event {
+        case .inviteDone: openRounds = max(0, openRounds - 1)
+        case .inviteWithdrawn: isJoining = false
+        case .chatStarted(_, let role, _, _):
+            (isInChat, hadChat, isJoining, isSettling) = (true, true, false, false)
+            if role == .member { openRounds = 0 }
+        case .chatEnded: chatEnded()
+        case .messageDelivered(_, _, let ref, let missing, _): settle(ref, isWhole: missing.isEmpty)
+        case .messageFailed(_, let ref, _, _): settle(ref, isWhole: false)
+        case .fileOffered(let offer) where offer.isMine: ownTransfers.insert(offer.transfer)
+        case .fileDone(let transfer, let results, _) where ownTransfers.remove(transfer) != nil:
+            if results.contains(where: { $0.status != .verified }) { hasIncompleteTransfer = true }
+        default: break
+        }
+    }
+
+    /// What did not come back before the end will not come.
+    private mutating func chatEnded() {
+        isInChat = false
+        undelivered.formUnion(unsent)
+        unsent = []
+        if !ownTransfers.isEmpty { hasIncompleteTransfer = true }
+        ownTransfers = []
+    }
+
+    /// A line that reaches a missing member later counts as delivered then.
+    private mutating func settle(_ ref: Int, isWhole: Bool) {
+        if unsent.remove(ref) == nil, !undelivered.contains(ref) { settledEarly.insert(ref) }
+        if isWhole { undelivered.remove(ref) } else { undelivered.insert(ref) }
+    }
+}

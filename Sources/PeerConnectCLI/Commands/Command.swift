@@ -1,0 +1,17 @@
+internal import PeerModel
+
+/// One command: read from its arguments, then run.
+protocol Command: Sendable {
+    static var spec: CommandSpec { get }
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError)
+    /// Throws `PeerConnectError`.
+    func run(_ run: Run) async throws -> ExitStatus
+}
+
+extension ParsedArguments {
+    /// For commands that take nothing behind their name.
+    func expectNoOperands() throws(UsageError) {
+        guard let first = operands.first else { return }
+        throw UsageError("\(command) takes no argument \(SafeLine(first))")
+    }
+}

@@ -1,0 +1,74 @@
+internal import PeerModel
+
+/// `peerconnect receive`: takes files without asking, and prints where they are.
+struct ReceiveCommand: Command {
+    static let spec = CommandSpec(
+        name: "receive", synopsis: "--from PEER… | --accept all", summary: "take files, never asking",
+        options: [
+            OptionSpec("--from", value: "PEER", isRepeatable: true, help: "take those of this peer; repeatable"),
+            OptionSpec("--accept", value: "all", help: "take those of everyone"),
+            OptionSpec("--into", value: "DIR", help: "where received files go"),
+            OptionSpec("--once", help: "leave after the first transfer"),
+            OptionSpec("--wait", value: "T", help: "leave if nothing was offered until then"),
+            OptionSpec("--max-file-size", value: "SIZE", help: "decline larger offers"),
+            OptionSpec("-0", help: "end each printed path with NUL"),
+        ],
+        notes: ["Prints the absolute path of each received file or folder."])
+
+    private let senders: [PeerReference]
+    private let into: String?
+    private let isOnce: Bool
+    private let wait: Duration?
+    private let maximumFileSize: UInt64?
+    private let endsWithNUL: Bool
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        try arguments.expectNoOperands()
+        senders = try arguments.peers("--from")
+        let acceptsAll = try arguments.choice("--accept", [("all", true)]) ?? false
+        guard acceptsAll != !senders.isEmpty else {
+            throw UsageError(
+                acceptsAll ? "--accept all and --from exclude each other" : "receive needs to know whose files to take",
+                hint: "name peers with --from, or take all with --accept all")
+        }
+        into = arguments.last("--into")
+        guard into != "" else { throw UsageError("--into needs a folder") }
+        isOnce = arguments.has("--once")
+        wait = try arguments.time("--wait")
+        maximumFileSize = try arguments.size("--max-file-size")
+        endsWithNUL = arguments.has("-0")
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        var settings = run.settings(into: into)
+        settings.kind = .inbox
+        settings.maximumChats = Limits.peersAtMost
+        settings.invitations = .none
+        settings.files = senders.isEmpty ? .all : .ask  // asked, and answered by the list
+        settings.maximumFileSize = maximumFileSize
+        return try await run.withSession(settings, isStored: true) { session in
+            if !run.console.isJSON { run.console.err("You are \(NameBook.withID(session.me)).") }
+            let allowed = try await Self.resolve(senders, in: session)
+            var loop = ReceiveLoop(
+                session: session, console: run.console, allowed: allowed, isOnce: isOnce, endsWithNUL: endsWithNUL)
+            return await loop.run(wait: wait, sleep: run.world.sleep)
+        }
+    }
+
+    /// Names are fixed to IDs here, so that a later bearer of the name is not meant.
+    private static func resolve(
+        _ senders: [PeerReference], in session: any NodeSession
+    ) async throws(PeerConnectError) -> Set<PeerID>? {
+        guard !senders.isEmpty else { return nil }
+        var allowed: Set<PeerID> = []
+        for sender in senders {
+            guard let id = try await session.resolve(sender) else {
+                throw PeerConnectError(
+                    .noSuchPeer, "\(sender.text) is an address; files are taken from a peer.",
+                    hint: "peerconnect browse shows names and IDs.")
+            }
+            allowed.insert(id)
+        }
+        return allowed
+    }
+}

@@ -1,0 +1,82 @@
+internal import PeerModel
+
+/// The events of an inbox: invitations are answered by the list of senders, received paths printed.
+struct ReceiveLoop {
+    private enum Step: Sendable {
+        case event(NodeEvent)
+        case timeUp, over
+    }
+
+    private let session: any NodeSession
+    private let console: Console
+    /// `nil`: the node accepts all by itself.
+    private let allowed: Set<PeerID>?
+    private let isOnce: Bool
+    private let endsWithNUL: Bool
+    private var narrator: PlainNarrator
+    private var wasOffered = false
+    private var hasSkipped = false
+
+    init(session: any NodeSession, console: Console, allowed: Set<PeerID>?, isOnce: Bool, endsWithNUL: Bool) {
+        self.session = session
+        self.console = console
+        self.allowed = allowed
+        self.isOnce = isOnce
+        self.endsWithNUL = endsWithNUL
+        narrator = PlainNarrator(me: session.me)
+    }
+
+    mutating func run(wait: Duration?, sleep: @escaping @Sendable (Duration) async throws -> Void) async -> ExitStatus {
+        let queue = StepQueue<Step>()
+        defer { queue.close() }
+        queue.follow(session.events, end: .over) { .event($0) }
+        if let wait { queue.run { (try? await sleep(wait)).map { .timeUp } } }
+        for await step in queue.steps {
+            switch step {
+            case .over: return .done
+            case .timeUp: if !wasOffered { return .notReachable }
+            case .event(let event):
+                tell(event)
+                if let status = await take(event) { return status }
+            }
+        }
+        return .done
+    }
+
+    /// The status to leave with, if this event ends the run.
+    private mutating func take(_ event: NodeEvent) async -> ExitStatus? {
+        switch event {
+        case .inviteReceived(let number, let from, let purpose, _):
+            let isWelcome = purpose == .file && allowed?.contains(from.id) ?? true
+            _ = await session.perform(isWelcome ? .accept(.number(number)) : .decline(.number(number)), line: nil)
+        case .fileOffered(let offer) where !offer.isMine && offer.to.contains { $0.id == session.me.id }:
+            wasOffered = true
+        case .fileReceived(let files):
+            if !console.isJSON { for path in files.paths { show(path) } }
+            hasSkipped = hasSkipped || !files.skipped.isEmpty
+        case .fileDone(_, let results, _):
+            guard isOnce, let own = results.first(where: { $0.peer.id == session.me.id }) else { return nil }
+            return own.status == .verified && !hasSkipped ? .done : .incomplete
+        case .chatEnded: if isOnce, wasOffered { return .incomplete }
+        default: break
+        }
+        return nil
+    }
+
+    private func show(_ path: String) {
+        if endsWithNUL { return console.writeOut(path + "\0") }
+        console.out(console.outIsTerminal ? SafeLine(path).description : path)
+    }
+
+    private mutating func tell(_ event: NodeEvent) {
+        if console.isJSON { return console.emit(JSONEvent(event)) }
+        switch event {
+        case .peerFound, .peerUpdated, .peerLost, .inviteReceived: break
+        default:
+            // Messages are for standard error here, and paths are printed on their own.
+            var lines = narrator.tell(event, now: console.now())
+            if case .fileReceived = event { lines.results = [] }
+            (lines.results + lines.notes).forEach(console.err)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import PeerModel
+
+/// `peerconnect send`: files to some peers, in one shot; each is served as soon as it is there.
+struct SendCommand: Command {
+    static let spec = CommandSpec(
+        name: "send", synopsis: "PATH… --to PEER…", summary: "send files and folders",
+        options: [
+            OptionSpec("--to", value: "PEER", isRepeatable: true, help: "who gets them; repeatable"),
+            OptionSpec("--to-file", value: "FILE", isRepeatable: true, help: "more peers, one a line"),
+            OptionSpec(
+                "--wait", value: "T", help: "how long a peer may be missing or busy, 10 s unless said otherwise"),
+            OptionSpec("--answer", value: "T", help: "how long an answer may take, 5 m unless said otherwise"),
+        ],
+        notes: ["At the end a line per peer: status, name, ID, reason, separated by tabs."])
+
+    private let paths: [String]
+    private let recipients: [PeerReference]
+    private let wait: Duration
+    private let answer: Duration
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        guard !arguments.operands.isEmpty else {
+            throw UsageError("send needs a path", hint: "peerconnect send --help")
+        }
+        var references = try arguments.peers("--to")
+        for file in arguments.all("--to-file") {
+            guard let text = world.contents(world.absolute(file)) else {
+                throw UsageError("--to-file \(SafeLine(file)) cannot be read")
+            }
+            references += Self.peers(in: text)
+        }
+        // Said twice is meant once.
+        var seen: Set<PeerReference> = []
+        recipients = references.filter { seen.insert($0).inserted }
+        guard !recipients.isEmpty else { throw UsageError("send needs a peer", hint: "name it with --to PEER") }
+        guard recipients.count <= Limits.peersAtMost else {
+            throw UsageError("send takes up to \(Limits.peersAtMost) peers, these are \(recipients.count)")
+        }
+        wait = try arguments.time("--wait") ?? .seconds(10)
+        answer = try arguments.time("--answer") ?? .seconds(300)
+        paths = arguments.operands.map(world.absolute)
+        for (path, typed) in zip(paths, arguments.operands) where !world.canRead(path) {
+            throw UsageError("\(SafeLine(typed)) cannot be opened")
+        }
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        var settings = run.settings(into: nil)
+        settings.isVisible = false
+        settings.maximumChats = Limits.peersAtMost
+        return try await run.withSession(settings, isStored: true) { session in
+            let telling = Task { await Self.tell(session, on: run.console) }
+            defer { telling.cancel() }
+            let outcomes = await withTaskGroup(of: (Int, OfferOutcome).self) { group in
+                for (index, recipient) in recipients.enumerated() {
+                    group.addTask {
+                        let delivery = Delivery(session: session, paths: paths, answer: answer, sleep: run.world.sleep)
+                        return (index, await delivery.deliver(to: recipient, within: wait))
+                    }
+                }
+                return await group.reduce(into: [Int: OfferOutcome]()) { $0[$1.0] = $1.1 }
+            }
+            let rows = recipients.enumerated().compactMap { index, recipient in
+                outcomes[index].map { DeliveryRow(recipient, $0) }
+            }
+            rows.forEach { $0.show(on: run.console) }
+            return DeliveryRow.status(of: rows)
+        }
+    }
+
+    /// One peer a line; blank lines and those that begin with `#` are not read.
+    private static func peers(in text: String) -> [PeerReference] {
+        text.split(whereSeparator: \.isNewline).compactMap { line in
+            let parts = line.drop { $0.isWhitespace }
+            guard let last = parts.lastIndex(where: { !$0.isWhitespace }), !parts.hasPrefix("#") else { return nil }
+            return PeerReference(String(parts[...last]))
+        }
+    }
+
+    private static func tell(_ session: any NodeSession, on console: Console) async {
+        var narrator = PlainNarrator(me: session.me)
+        for await event in session.events {
+            switch event {
+            case .peerFound, .peerUpdated, .peerLost: if console.isJSON { console.emit(JSONEvent(event)) }
+            default:
+                if console.isJSON {
+                    console.emit(JSONEvent(event))
+                } else {
+                    // The rows at the end are this command's result.
+                    let lines = narrator.tell(event, now: console.now())
+                    (lines.results + lines.notes).forEach(console.err)
+                }
+            }
+        }
+    }
+}

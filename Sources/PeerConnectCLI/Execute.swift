@@ -1,0 +1,57 @@
+internal import PeerModel
+
+/// Every command, in the order of the help.
+let everyCommand: [any Command.Type] = [
+    ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, IdCommand.self,
+]
+
+/// Runs one command line and gives its exit code; `interruption` is the code a signal asked for, if one came.
+func execute(
+    _ arguments: [String], in world: World, interruption: @Sendable () -> Int32? = { nil }
+) async -> Int32 {
+    let specs = everyCommand.map { $0.spec }
+    let parser = ArgumentParser(globals: globalOptions, commands: specs, fallback: ChatCommand.spec.name)
+    do throws(UsageError) {
+        let parsed = try parser.parse(arguments)
+        if parsed.has("--help") {
+            let spec = specs.first { parsed.isExplicit && $0.name == parsed.command }
+            world.console.out(
+                spec.map { Help.command($0, globals: globalOptions) } ?? Help.overview(specs, globals: globalOptions))
+            return ExitStatus.done.rawValue
+        }
+        if parsed.has("--version") {
+            world.console.out("peerconnect \(programVersion)")
+            return ExitStatus.done.rawValue
+        }
+        let options = try GlobalOptions(parsed, environment: world.environment)
+        var world = world
+        world.console.isJSON = options.isJSON
+        world.console.isVerbose = options.isVerbose
+        guard let type = everyCommand.first(where: { $0.spec.name == parsed.command }) else {
+            throw UsageError("unknown command \(SafeLine(parsed.command))")
+        }
+        let command = try type.init(parsed, world)
+        let status = await run(command, options, in: world)
+        let code = interruption() ?? status.rawValue
+        if options.isJSON { world.console.emit(.exit(code)) }
+        return code
+    } catch {
+        world.console.err("peerconnect: \(error.message)" + (error.hint.map { "; \($0)" } ?? ""))
+        return ExitStatus.usage.rawValue
+    }
+}
+
+private func run(_ command: any Command, _ options: GlobalOptions, in world: World) async -> ExitStatus {
+    do {
+        let home = try world.openHome(options.home.map(world.absolute))
+        return try await command.run(Run(world: world, options: options, home: home))
+    } catch let error as PeerConnectError {
+        world.console.report(error)
+        return error.status
+    } catch is CancellationError {
+        return .failed
+    } catch {
+        world.console.report(PeerConnectError(.internal, "Something unexpected failed.", cause: error))
+        return .failed
+    }
+}

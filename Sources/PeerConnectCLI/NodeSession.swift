@@ -1,0 +1,37 @@
+internal import PeerModel
+
+/// What a command needs of a node; the tests put a scripted one in its place.
+protocol NodeSession: Sendable {
+    /// In the order they happened; for one consumer, and over after `stop()`.
+    var events: AsyncStream<NodeEvent> { get }
+    /// Who this run is.
+    var me: Peer { get }
+
+    func start() async throws(PeerConnectError) -> SessionStart
+    /// With a line, `.reply` with that line comes in `events`, after the events the command caused at once.
+    func perform(_ command: NodeCommand, line: Int?) async -> Reply
+    func snapshot() async -> NodeSnapshot
+    /// The peer meant, `nil` for an address.
+    func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID?
+    /// Serves one recipient in a chat of its own, where one answer covers invitation and offer.
+    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration) async -> OfferOutcome
+    /// Tells members and says goodbye; takes 2 s at most.
+    func stop() async
+}
+
+/// What a node says once it runs.
+struct SessionStart: Sendable {
+    /// `nil` when it does not listen.
+    let port: UInt16?
+    /// The back end of discovery.
+    let discovery: String
+}
+
+/// How an offer to one peer went.
+enum OfferOutcome: Sendable {
+    /// It never came to an offer: no such peer, not reachable, a path that cannot be read.
+    case failed(PeerConnectError)
+    /// Answered, but not accepted.
+    case refused(Peer, Answer)
+    case finished(TransferResult)
+}

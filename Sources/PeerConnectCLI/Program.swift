@@ -1,0 +1,124 @@
+internal import Glibc
+internal import PeerModel
+internal import PeerSystem
+internal import Synchronization
+
+/// The command on the real system: its streams, its signals, its way out.
+final class Program: Sendable {
+    /// How long members may be told before the program goes anyway.
+    private static let goodbye = Duration.seconds(2)
+
+    /// Why the program leaves before its command is done.
+    private enum Interruption: Sendable {
+        case signal(CInt)
+        /// Nobody reads standard output any more.
+        case outputClosed
+
+        var code: Int32 {
+            switch self {
+            case .signal(let number): 128 &+ number
+            case .outputClosed: ExitStatus.failed.rawValue
+            }
+        }
+    }
+
+    private let openNode: StoredHome.OpenNode
+    private let interruptions: AsyncStream<Interruption>
+    /// The first one counts.
+    private let interruption = Mutex<Interruption?>(nil)
+    private let continuation: AsyncStream<Interruption>.Continuation
+
+    init(openNode: @escaping StoredHome.OpenNode) {
+        self.openNode = openNode
+        (interruptions, continuation) = AsyncStream.makeStream(of: Interruption.self)
+    }
+
+    /// At once, so that a command that is done in the same moment leaves with the right code.
+    private func note(_ interruption: Interruption) {
+        self.interruption.withLock { if $0 == nil { $0 = interruption } }
+        continuation.yield(interruption)
+    }
+
+    /// Runs the command line (without the program's name) and leaves with its code.
+    func run(_ arguments: [String]) async -> Never {
+        do {
+            try Signals().deliver { self.note(.signal($0)) }
+            let world = world()
+            let work = Task { await execute(arguments, in: world) { self.interruption.withLock { $0?.code } } }
+            Task {
+                for await interruption in interruptions {
+                    work.cancel()
+                    try? await Task.sleep(for: Self.goodbye)
+                    Self.leave(interruption, interruption.code)
+                }
+            }
+            let code = await work.value
+            Self.leave(interruption.withLock { $0 }, code)
+        } catch {
+            OutputWriter(descriptor: STDERR_FILENO).write("peerconnect: cannot start (\(error))\n")
+            exit(ExitStatus.failed.rawValue)
+        }
+    }
+
+    private static func leave(_ interruption: Interruption?, _ code: Int32) -> Never {
+        if case .signal(let number) = interruption { Signals.die(of: number) }
+        exit(code)
+    }
+
+    private func world() -> World {
+        let out = OutputWriter(descriptor: STDOUT_FILENO) { self.note(.outputClosed) }
+        let err = OutputWriter(descriptor: STDERR_FILENO)
+        let environment = Self.environment()
+        return World(
+            environment: environment,
+            console: Console(
+                writeOut: out.write, writeErr: err.write, now: WallClock.milliseconds,
+                outIsTerminal: isatty(STDOUT_FILENO) == 1),
+            input: StandardInput(),
+            inputIsTerminal: isatty(STDIN_FILENO) == 1,
+            paths: .real(home: environment["HOME"]),
+            workingDirectory: Self.workingDirectory(),
+            canRead: { access($0, R_OK) == 0 },
+            contents: Self.contents,
+            sleep: { try await Task.sleep(for: $0, clock: .continuous) },
+            openHome: { [openNode] (home) throws(PeerConnectError) in
+                try StoredHome(below: home, environment: environment, openNode: openNode)
+            })
+    }
+
+    private static func environment() -> [String: String] {
+        var found: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let end = text.firstIndex(of: "=") {
+                found[String(text[..<end])] = String(text[text.index(after: end)...])
+            }
+            next += 1
+        }
+        return found
+    }
+
+    private static func workingDirectory() -> String {
+        guard let path = getcwd(nil, 0) else { return "/" }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// Up to 1 MiB; more is not a list of peers.
+    private static func contents(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= 1 << 20 {
+            let count = read(descriptor, &buffer, buffer.count)
+            let error = errno
+            if count == 0 { return String(validating: bytes, as: UTF8.self) }
+            if count < 0, error != EINTR { return nil }
+            bytes += buffer[..<max(0, count)]
+        }
+        return nil
+    }
+}

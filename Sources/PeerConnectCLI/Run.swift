@@ -1,0 +1,107 @@
+internal import PeerModel
+
+/// The options of every command, checked.
+struct GlobalOptions: Sendable {
+    let home: String?
+    let name: DisplayName?
+    let isJSON: Bool
+    let isVerbose: Bool
+    let port: NodeSettings.Port
+    let interfaces: [String]
+    let discovery: NodeSettings.Discovery
+
+    init(_ arguments: ParsedArguments, environment: [String: String]) throws(UsageError) {
+        home = arguments.last("--home") ?? environment["PEERCONNECT_HOME"].flatMap { $0.isEmpty ? nil : $0 }
+        guard home != "" else { throw UsageError("--home needs a folder") }
+        name = try arguments.last("--name").map(Self.displayName)
+        isJSON = arguments.has("--json")
+        isVerbose = arguments.has("--verbose")
+        port = try arguments.number("--port", in: 0...65535).map { .exactly(UInt16($0)) } ?? .automatic
+        interfaces = arguments.all("--interface")
+        guard !interfaces.contains("") else { throw UsageError("--interface needs a name") }
+        discovery =
+            try arguments.choice("--discovery", [("auto", .auto), ("daemon", .daemon), ("off", .off)]) ?? .auto
+    }
+
+    /// A display name from the command line.
+    static func displayName(_ text: String) throws(UsageError) -> DisplayName {
+        do { return try DisplayName(text) } catch { throw UsageError(problem(error)) }
+    }
+
+    /// What is wrong with a name, for people.
+    static func problem(_ problem: DisplayName.Problem) -> String {
+        switch problem {
+        case .empty: "a name needs at least one character"
+        case .tooLong(let bytes): "the name has \(bytes) bytes, \(DisplayName.maximumBytes) are allowed"
+        case .controlCharacter: "a name cannot hold control characters"
+        }
+    }
+}
+
+/// One run of a command: what it may touch and the options that hold for all.
+struct Run: Sendable {
+    let world: World
+    let options: GlobalOptions
+    let home: any Home
+
+    var console: Console { world.console }
+
+    /// The settings every node begins with; `into` as the user gave it.
+    func settings(into: String?) -> NodeSettings {
+        var settings = NodeSettings(downloads: into.map(world.absolute) ?? home.downloads, spools: home.spools)
+        settings.port = options.port
+        settings.interfaces = options.interfaces
+        settings.discovery = options.discovery
+        return settings
+    }
+
+    /// The name for this run; asks for it at a terminal before the first identity is made, if `mayAsk`.
+    func displayName(mayAsk: Bool) async throws(PeerConnectError) -> DisplayName {
+        if let name = options.name { return name }
+        if let current = try home.identities().first(where: \.isCurrent)?.peer.name,
+            let name = try? DisplayName(current)
+        {
+            return name
+        }
+        guard mayAsk, world.inputIsTerminal, !console.isJSON else { return home.proposedName }
+        while true {
+            console.writeErr("Your name, as others will see it [\(home.proposedName)]: ")
+            guard case .text(let answer) = await world.input.next(), !answer.isEmpty else { return home.proposedName }
+            do {
+                return try DisplayName(answer)
+            } catch {
+                console.err("That does not work, \(GlobalOptions.problem(error)).")
+            }
+        }
+    }
+
+    /// Starts a node, says `ready`, and hands it over with the settings' folder; the body stops it or leaves that to us.
+    func withSession(
+        _ settings: NodeSettings, isStored: Bool,
+        _ body: (any NodeSession) async throws -> ExitStatus
+    ) async throws -> ExitStatus {
+        let name = try await displayName(mayAsk: isStored)
+        if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
+            try home.establish(name)
+        }
+        let session = try home.session(as: name, isStored: isStored, settings)
+        do {
+            let start = try await session.start()
+            if console.isJSON {
+                console.emit(
+                    .ready(
+                        id: session.me.id, name: session.me.name, port: start.port, discovery: start.discovery,
+                        into: settings.downloads))
+            }
+            let status = try await body(session)
+            await Self.stop(session)
+            return status
+        } catch {
+            await Self.stop(session)
+            throw error
+        }
+    }
+
+    /// In a task of its own, because ours may be cancelled and members are to be told all the same.
+    private static func stop(_ session: any NodeSession) async { await Task { await session.stop() }.value }
+}

@@ -1,0 +1,64 @@
+internal import PeerModel
+
+/// Everything outside that a command touches; the tests put their own in its place.
+struct World: Sendable {
+    var environment: [String: String]
+    var console: Console
+    /// The lines of standard input.
+    var input: any LineSource
+    var inputIsTerminal: Bool
+    /// For the paths of `/send`.
+    var paths: PathExpander
+    /// Where relative paths begin.
+    var workingDirectory: String
+    /// Whether a path can be opened for reading.
+    var canRead: @Sendable (String) -> Bool
+    /// The text of a small file; `nil` when it cannot be read.
+    var contents: @Sendable (String) -> String?
+    /// Throws when the task is cancelled.
+    var sleep: @Sendable (Duration) async throws -> Void
+    /// What is stored below the folder given, or below the usual ones.
+    var openHome: @Sendable (String?) throws(PeerConnectError) -> any Home
+
+    /// A path from the command line as the node wants it.
+    func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : workingDirectory + "/" + path }
+}
+
+/// Where lines come from; for one consumer.
+protocol LineSource: Sendable {
+    /// The next line, `nil` at the end of input.
+    func next() async -> InputLine?
+}
+
+/// What is stored for this user: identities, and nodes that use them.
+protocol Home: Sendable {
+    /// Where received files go unless said otherwise.
+    var downloads: String { get }
+    /// Where a host keeps what it only relays.
+    var spools: String { get }
+    /// What the first run proposes: `LOGIN@HOST`.
+    var proposedName: DisplayName { get }
+
+    func identities() throws(PeerConnectError) -> [StoredIdentity]
+    /// Makes an identity; fails when there is one of that name.
+    func create(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity
+    /// Makes an existing identity the current one.
+    func use(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity
+    /// Gives the current identity another name; the key stays.
+    func rename(to name: DisplayName) throws(PeerConnectError) -> StoredIdentity
+    /// Makes the identity of this name the current one, and makes it if there is none.
+    func establish(_ name: DisplayName) throws(PeerConnectError)
+    /// A node that is not started.
+    ///
+    /// A stored identity is made if it does not exist; else an existing one is used, or one that lives for this run only.
+    func session(
+        as name: DisplayName, isStored: Bool, _ settings: NodeSettings
+    ) throws(PeerConnectError) -> any NodeSession
+}
+
+/// One of the own identities.
+struct StoredIdentity: Equatable, Sendable {
+    let peer: Peer
+    /// Used when no name is given.
+    let isCurrent: Bool
+}
