@@ -14,7 +14,7 @@ final class Buffers: @unchecked Sendable {  // used by one thread at a time, lik
     private var inputRange = 0..<0
     private var output: UnsafeMutableRawBufferPointer
     private var outputRange = 0..<0
-    /// Bytes that OpenSSL has written while reading since the output was last empty: what the other side made it answer.
+    /// What OpenSSL wrote while it read, since the output was last empty: what the other side made it answer.
     var answered = 0
 
     init() {

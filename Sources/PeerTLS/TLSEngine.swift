@@ -10,8 +10,8 @@ package enum TLSError: Error, Equatable, Sendable {
 
 /// One TLS 1.3 connection as bytes in, bytes out; no socket, no thread.
 ///
-/// Received bytes go in through `fill`, bytes to send are taken with `drain`: after every other call, since reading may have something
-/// to answer and a failure may have an alert to tell. It may be handed from one thread to another.
+/// Received bytes go in through `fill`, bytes to send are taken with `drain`: also after `read`, which may have
+/// something to answer, and after a failure, which may have an alert to tell. It may be handed from one thread to another.
 package struct TLSEngine: ~Copyable, Sendable {
     /// Which end this is.
     package enum Side: Sendable {
@@ -103,8 +103,8 @@ package struct TLSEngine: ~Copyable, Sendable {
         let result = SSL_read_ex(ssl, buffer.baseAddress, buffer.count, &count)
         let outcome = SSL_get_error(ssl, result)
         buffers.answered += buffers.outputCount - waiting
-        // Each key update may ask for one in return (RFC 8446, section 4.6.3), and nobody forces the other side to take them.
-        guard buffers.answered <= Self.maximumAnswers else { throw .failed("the other side asks for too many answers") }
+        // A key update may ask for one in return (RFC 8446, section 4.6.3); whoever asks without end never takes the answers.
+        guard buffers.answered <= Self.maximumAnswers else { throw .failed("too many answers asked for") }
         switch outcome {
         case SSL_ERROR_NONE: return count
         case SSL_ERROR_WANT_READ: return nil

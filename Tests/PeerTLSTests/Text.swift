@@ -13,3 +13,16 @@ func base64(_ bytes: [UInt8]) -> String {
         return String([18, 12, 6, 0].map { alphabet[group >> $0 & 63] })
     }.joined()
 }
+
+/// Bytes without a pattern, the same for the same seed (SplitMix64).
+func noise(seed: UInt64, count: Int) -> [UInt8] {
+    var state = seed &+ 1
+    return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        for index in 0..<count {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            let mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+            buffer[index] = UInt8(truncatingIfNeeded: mixed >> 32)
+        }
+        initialized = count
+    }
+}
