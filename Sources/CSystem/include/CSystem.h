@@ -19,6 +19,7 @@
 #include <sys/statvfs.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 
 // Thin shims for what needs _GNU_SOURCE, is variadic, or is a macro.
 

@@ -1,0 +1,58 @@
+internal import CSystem
+internal import Glibc
+
+/// A file held open; several threads may read it at once.
+package final class OpenFile: Sendable {
+    private let descriptor: OwnedDescriptor
+
+    init(owning descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
+
+    /// Fills the buffer from `offset` on; less than its size only where the file ends.
+    package func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            guard let place = Int(exactly: offset &+ UInt64(filled)) else { return filled }
+            let count = try retrying("pread") { pread(descriptor.raw, rest.baseAddress, rest.count, place) }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled
+    }
+
+    /// Writes all bytes at `offset`.
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            guard let place = Int(exactly: offset &+ UInt64(written)) else {
+                throw SystemError(call: "pwrite", code: EFBIG)
+            }
+            written += try retrying("pwrite") { pwrite(descriptor.raw, rest.baseAddress, rest.count, place) }
+        }
+    }
+
+    package func status() throws(SystemError) -> FileStatus {
+        var status = stat()
+        try retrying("fstat") { Int(fstat(descriptor.raw, &status)) }
+        return FileStatus(status)
+    }
+
+    /// Sets the time of the last change; that of the last access becomes the same.
+    package func setModified(_ time: FileStatus.Time) throws(SystemError) {
+        try PeerSystem.setModified(descriptor.raw, time)
+    }
+
+    /// Sets the permission bits, whatever the umask is.
+    package func setMode(_ mode: UInt16) throws(SystemError) {
+        try retrying("fchmod") { Int(fchmod(descriptor.raw, mode_t(mode))) }
+    }
+
+    /// Waits until the content is on the disk (fdatasync(2)).
+    package func sync() throws(SystemError) { try retrying("fdatasync") { Int(fdatasync(descriptor.raw)) } }
+}
+
+func setModified(_ raw: CInt, _ time: FileStatus.Time) throws(SystemError) {
+    let value = timespec(tv_sec: Int(time.seconds), tv_nsec: Int(time.nanoseconds))
+    try retrying("futimens") { Int(futimens(raw, [value, value])) }
+}
