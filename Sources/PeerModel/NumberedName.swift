@@ -14,7 +14,9 @@ package enum NumberedName {
             return (name[...], "")
         }
         let stem = name[..<dot]
-        if stem.hasSuffix(".tar"), stem.utf8.count > 4 { return (stem.dropLast(4), name.suffix(name[dot...].count + 4)) }
+        if stem.hasSuffix(".tar"), stem.utf8.count > 4 {
+            return (stem.dropLast(4), name.suffix(name[dot...].count + 4))
+        }
         return (stem, name[dot...])
     }
 }

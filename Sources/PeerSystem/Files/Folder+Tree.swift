@@ -16,8 +16,9 @@ extension Folder {
         return (names, others)
     }
 
-    /// Removes a folder and all that is in it, or a file or link; nothing is followed. Goes on behind what cannot be removed and
-    /// throws the last such error.
+    /// Removes a folder and all that is in it, or a file or link; nothing is followed.
+    ///
+    /// Goes on behind what cannot be removed and throws the last such error.
     package func removeTree(_ name: String) throws(SystemError) { try removeTree(Array(name.utf8CString)) }
 
     /// Removes all that is in it.

@@ -1,0 +1,50 @@
+package import PeerModel
+package import PeerSystem
+
+/// The bytes of one transfer's stream, wherever they are kept; any number of threads may read at once.
+package protocol PieceReading: Sendable {
+    /// Bytes of the whole stream, manifest and files.
+    var length: UInt64 { get }
+    /// Fills the whole buffer from `offset` on, or throws; blocks.
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(TransferFailure)
+}
+
+/// Why the files of a transfer cannot be read or written here.
+package enum TransferFailure: Error, Hashable, Sendable {
+    /// Nothing is lost: the same bytes can be written again when there is room.
+    case diskFull
+    /// Files that are sent or passed on; with a sentence for people.
+    case unreadable(String)
+    /// The folder for received files; with a sentence for people.
+    case unwritable(String)
+    /// The bytes are not what was offered; with a sentence for people.
+    case corrupt(String)
+    /// The files are no longer what was offered.
+    case changed
+
+    /// A failed call of the kernel on a file that is written.
+    package init(writing path: String, _ error: SystemError) {
+        self =
+            error.isDiskFull ? .diskFull : .unwritable("\(SafeText.line(path)) cannot be written: \(error.reason).")
+    }
+
+    /// The word for the result.
+    package var reason: TransferReason {
+        switch self {
+        case .diskFull: .diskFull
+        // The protocol has no word of its own for a folder that cannot be written.
+        case .unreadable, .unwritable: .unreadable
+        case .corrupt: .corrupt
+        case .changed: .changed
+        }
+    }
+
+    /// One sentence for people.
+    package var text: String {
+        switch self {
+        case .diskFull: "The disk is full."
+        case .unreadable(let text), .unwritable(let text), .corrupt(let text): text
+        case .changed: "The files changed while they were sent."
+        }
+    }
+}

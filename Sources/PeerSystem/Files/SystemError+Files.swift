@@ -1,0 +1,12 @@
+internal import Glibc
+
+extension SystemError {
+    /// Nothing of that name is there.
+    package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    /// The name is taken.
+    package var isTaken: Bool { code == EEXIST }
+    /// The disk, or this user's part of it, is full.
+    package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
+    /// The file system does not take such a name.
+    package var isBadName: Bool { code == EINVAL || code == EILSEQ || code == ENAMETOOLONG }
+}
