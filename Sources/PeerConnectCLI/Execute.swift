@@ -28,7 +28,7 @@ func execute(
         world.console.isJSON = options.isJSON
         world.console.isVerbose = options.isVerbose
         guard let type = everyCommand.first(where: { $0.spec.name == parsed.command }) else {
-            throw UsageError("unknown command \(SafeLine(parsed.command))")
+            throw UsageError("unknown command \(SafeText.line(parsed.command))")
         }
         let command = try type.init(parsed, world)
         let status = await run(command, options, in: world)

@@ -1,3 +1,5 @@
+internal import PeerModel
+
 /// A command line taken apart: which command, which options, what else.
 struct ParsedArguments: Equatable, Sendable {
     var command = ""
@@ -54,7 +56,7 @@ struct ArgumentParser: Sendable {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts[0]
         guard let spec = everyOption.first(where: { $0.names.contains(name) }) else {
-            throw UsageError("unknown option \(SafeLine(name))", hint: suggestion(for: name, among: everyOption))
+            throw UsageError("unknown option \(SafeText.line(name))", hint: suggestion(for: name, among: everyOption))
         }
         let value: String
         switch (spec.value, parts.count == 2) {
@@ -78,7 +80,7 @@ struct ArgumentParser: Sendable {
     private func unknown(command: String) -> UsageError {
         let close = nearest(to: command, among: commands.map(\.name))
         return UsageError(
-            "unknown command \(SafeLine(command))",
+            "unknown command \(SafeText.line(command))",
             hint: close.map { "did you mean \($0)?" } ?? "peerconnect --help lists the commands")
     }
 

@@ -6,7 +6,7 @@ extension ParsedArguments {
     func time(_ key: String) throws(UsageError) -> Duration? {
         guard let text = last(key) else { return nil }
         guard let seconds = scaled(text, units: [("s", 1), ("m", 60), ("h", 3600)], atMost: 366 * 86400) else {
-            throw UsageError("\(key) \(SafeLine(text)) is not a time", hint: "write seconds, or 90s, 10m, 8h")
+            throw UsageError("\(key) \(SafeText.line(text)) is not a time", hint: "write seconds, or 90s, 10m, 8h")
         }
         return .seconds(Int64(seconds))
     }
@@ -16,7 +16,7 @@ extension ParsedArguments {
         guard let text = last(key) else { return nil }
         let units: [(Character, UInt64)] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]
         guard let bytes = scaled(text, units: units, atMost: UInt64(Int64.max)) else {
-            throw UsageError("\(key) \(SafeLine(text)) is not a size", hint: "write bytes, or 500K, 20M, 4G")
+            throw UsageError("\(key) \(SafeText.line(text)) is not a size", hint: "write bytes, or 500K, 20M, 4G")
         }
         return bytes
     }

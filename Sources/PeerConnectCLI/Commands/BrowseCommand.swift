@@ -56,14 +56,15 @@ struct BrowseCommand: Command {
         case .peerUpdated(let peer) where isWatching: console.out(Self.row(peer))
         case .peerLost(let peer, _) where isWatching: console.out(Self.row(peer, state: "gone"))
         case .discovery(_, .down, let reason):
-            console.err("Nobody can be found at the moment" + (reason.map { ", because \(SafeLine($0))" } ?? "") + ".")
+            console.err(
+                "Nobody can be found at the moment" + (reason.map { ", because \(SafeText.line($0))" } ?? "") + ".")
         default: break
         }
     }
 
     private static func row(_ peer: ListedPeer, state: String? = nil) -> String {
         let cells = [
-            SafeLine(peer.peer.name).description, peer.peer.id.short, state ?? (peer.isBusy ? "busy" : "idle"),
+            SafeText.line(peer.peer.name), peer.peer.id.short, state ?? (peer.isBusy ? "busy" : "idle"),
             peer.addresses.first?.description ?? "-",
         ]
         return cells.joined(separator: "\t")

@@ -51,7 +51,8 @@ struct ChatCommand: Command {
         let downloads = settings.downloads
         return try await run.withSession(settings, isStored: true) { session in
             if !run.console.isJSON {
-                run.console.err("You are \(NameBook.withID(session.me)). Received files go to \(SafeLine(downloads)).")
+                run.console.err(
+                    "You are \(NameBook.withID(session.me)). Received files go to \(SafeText.line(downloads)).")
                 if run.world.inputIsTerminal { run.console.err("/help lists the commands.") }
             }
             let queue = StepQueue<ChatStep>()

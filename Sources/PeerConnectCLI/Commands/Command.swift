@@ -12,6 +12,6 @@ extension ParsedArguments {
     /// For commands that take nothing behind their name.
     func expectNoOperands() throws(UsageError) {
         guard let first = operands.first else { return }
-        throw UsageError("\(command) takes no argument \(SafeLine(first))")
+        throw UsageError("\(command) takes no argument \(SafeText.line(first))")
     }
 }

@@ -70,7 +70,7 @@ struct DeliveryRow: Equatable {
             ]
             console.emit(JSONEvent("delivery", fields))
         } else {
-            console.out([status, SafeLine(name).description, id, reason].joined(separator: "\t"))
+            console.out([status, SafeText.line(name), id, reason].joined(separator: "\t"))
         }
     }
 

@@ -28,7 +28,7 @@ struct IdCommand: Command {
         let verbs = ["show", "list", "new", "use", "rename"]
         guard verbs.contains(verb) else {
             throw UsageError(
-                "id does not know \(SafeLine(verb))",
+                "id does not know \(SafeText.line(verb))",
                 hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
         }
         let takesName = !["show", "list"].contains(verb)
@@ -76,7 +76,7 @@ struct IdCommand: Command {
             ]
             console.emit(JSONEvent("identity", fields))
         } else {
-            console.out("\(SafeLine(identity.peer.name))\t\(identity.peer.id)" + (isMarked ? "\tcurrent" : ""))
+            console.out("\(SafeText.line(identity.peer.name))\t\(identity.peer.id)" + (isMarked ? "\tcurrent" : ""))
         }
     }
 }

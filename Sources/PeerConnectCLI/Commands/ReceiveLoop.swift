@@ -65,7 +65,7 @@ struct ReceiveLoop {
 
     private func show(_ path: String) {
         if endsWithNUL { return console.writeOut(path + "\0") }
-        console.out(console.outIsTerminal ? SafeLine(path).description : path)
+        console.out(console.outIsTerminal ? SafeText.line(path) : path)
     }
 
     private mutating func tell(_ event: NodeEvent) {

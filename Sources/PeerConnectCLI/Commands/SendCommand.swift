@@ -25,7 +25,7 @@ struct SendCommand: Command {
         var references = try arguments.peers("--to")
         for file in arguments.all("--to-file") {
             guard let text = world.contents(world.absolute(file)) else {
-                throw UsageError("--to-file \(SafeLine(file)) cannot be read")
+                throw UsageError("--to-file \(SafeText.line(file)) cannot be read")
             }
             references += Self.peers(in: text)
         }
@@ -40,7 +40,7 @@ struct SendCommand: Command {
         answer = try arguments.time("--answer") ?? .seconds(300)
         paths = arguments.operands.map(world.absolute)
         for (path, typed) in zip(paths, arguments.operands) where !world.canRead(path) {
-            throw UsageError("\(SafeLine(typed)) cannot be opened")
+            throw UsageError("\(SafeText.line(typed)) cannot be opened")
         }
     }
 

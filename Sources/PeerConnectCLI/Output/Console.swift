@@ -25,9 +25,9 @@ struct Console: Sendable {
     func report(_ error: PeerConnectError) {
         if isJSON { emit(.error(error)) }
         guard !isJSON || isVerbose else { return }
-        err(SafeLine(error.message).description)
-        if let hint = error.hint { err("  " + SafeLine(hint).description) }
-        for peer in error.candidates { err("  \(SafeLine(peer.name)) \(peer.id)") }
-        if isVerbose, let cause = error.cause { err("  cause: " + SafeLine("\(cause)").description) }
+        err(SafeText.line(error.message))
+        if let hint = error.hint { err("  " + SafeText.line(hint)) }
+        for peer in error.candidates { err("  \(SafeText.line(peer.name)) \(peer.id)") }
+        if isVerbose, let cause = error.cause { err("  cause: " + SafeText.line("\(cause)")) }
     }
 }

@@ -22,7 +22,7 @@ struct NameBook {
 
     /// Quoted when it holds what our own lines use as punctuation, so that it cannot pass for two parts of one.
     static func clean(_ name: String) -> String {
-        let shown = SafeLine(name).description
+        let shown = SafeText.line(name)
         return shown.contains { ":()“”".contains($0) } ? "“\(shown)”" : shown
     }
 }

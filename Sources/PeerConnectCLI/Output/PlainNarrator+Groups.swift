@@ -6,7 +6,8 @@ extension PlainNarrator {
         switch event {
         case .inviteReceived(let number, let from, let purpose, let offer):
             .note(Self.question(number, from, purpose, offer))
-        case .inviteWithdrawn(let number, let reason): .note("Invitation #\(number) is gone (\(SafeLine(reason))).")
+        case .inviteWithdrawn(let number, let reason):
+            .note("Invitation #\(number) is gone (\(SafeText.line(reason))).")
         case .inviteRefused(let from, let answer):
             .note("\(NameBook.withID(from)) invited you meanwhile and was answered \(answer.rawValue).")
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
@@ -60,12 +61,12 @@ extension PlainNarrator {
     /// What is offered: `“photos” with 12 files, 34 MB`.
     static func describe(_ offer: OfferSummary) -> String {
         let count = offer.files == 1 ? "" : " with \(Amount.counted(offer.files, "file"))"
-        return "“\(SafeLine(offer.name))”\(count), \(Amount.bytes(offer.size))"
+        return "“\(SafeText.line(offer.name))”\(count), \(Amount.bytes(offer.size))"
     }
 
     /// Which transfer: `“photos” (#5)`.
     func title(_ transfer: TransferID) -> String {
-        offers[transfer].map { "“\(SafeLine($0.summary.name))” (#\($0.number))" } ?? "a transfer"
+        offers[transfer].map { "“\(SafeText.line($0.summary.name))” (#\($0.number))" } ?? "a transfer"
     }
 
     /// An offer as it is told, and in the list of transfers.
@@ -89,9 +90,11 @@ extension PlainNarrator {
 
     private func received(_ files: ReceivedFiles) -> Lines {
         var lines = Lines()
-        for path in files.paths { lines.results.append("Received \(SafeLine(path)) from \(names.shown(files.from)).") }
-        for name in files.mended.prefix(100) { lines.notes.append("Renamed \(SafeLine(name)).") }
-        for name in files.skipped.prefix(100) { lines.notes.append("Left out \(SafeLine(name)).") }
+        for path in files.paths {
+            lines.results.append("Received \(SafeText.line(path)) from \(names.shown(files.from)).")
+        }
+        for name in files.mended.prefix(100) { lines.notes.append("Renamed \(SafeText.line(name)).") }
+        for name in files.skipped.prefix(100) { lines.notes.append("Left out \(SafeText.line(name)).") }
         let untold = max(0, files.mended.count - 100) + max(0, files.skipped.count - 100)
         if untold > 0 { lines.notes.append("\(untold) more were renamed or left out.") }
         return lines
@@ -124,7 +127,7 @@ extension PlainNarrator {
             case .incompatible: "has a version that does not fit"
             case .wrongKey: "has another key than expected"
             }
-        return "\(who) \(what)\(reason.map { " (\(SafeLine($0)))" } ?? "")."
+        return "\(who) \(what)\(reason.map { " (\(SafeText.line($0)))" } ?? "")."
     }
 
     private static func departure(_ reason: DepartureReason) -> String {

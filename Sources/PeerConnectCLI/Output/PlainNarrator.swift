@@ -35,17 +35,17 @@ struct PlainNarrator {
         case .peerFound(let peer): .note("\(names.shown(peer.peer)) is here (\(Self.details(of: peer))).")
         case .peerUpdated: Lines()
         case .peerLost(let peer, let reason):
-            .note("\(names.shown(peer.peer)) is gone (number \(peer.number), \(SafeLine(reason))).")
+            .note("\(names.shown(peer.peer)) is gone (number \(peer.number), \(SafeText.line(reason))).")
         case .inviteReceived, .inviteWithdrawn, .inviteRefused, .inviteAnswered, .inviteDone: invite(event)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event)
         case .message(let message): .result(line(of: message))
         case .messageDelivered(_, _, _, let missing, _):
             missing.isEmpty ? Lines() : .note("Not delivered yet to \(list(missing)).")
-        case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeLine(reason))).")
+        case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeText.line(reason))).")
         case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
             file(event, now: now)
         case .warning(_, let peer, let message):
-            .note("Careful with \(NameBook.withID(peer)). \(SafeLine(message))")
+            .note("Careful with \(NameBook.withID(peer)). \(SafeText.line(message))")
         case .failure(let error), .reply(_, .failed(let error)): Lines(notes: Self.sentences(error))
         case .reply: Lines()
         }
@@ -53,16 +53,15 @@ struct PlainNarrator {
 
     /// What failed, what to do, and whom it could mean.
     static func sentences(_ error: PeerConnectError) -> [String] {
-        var first = SafeLine(error.message).description
-        if let hint = error.hint { first += " " + SafeLine(hint).description }
+        var first = SafeText.line(error.message)
+        if let hint = error.hint { first += " " + SafeText.line(hint) }
         return [first] + error.candidates.map { "  \(NameBook.clean($0.name)) has the ID \($0.id)." }
     }
 
     /// `name: text`; further lines of a text are indented under a bar, so that they cannot pass for a line of their own.
     func line(of message: ChatMessage) -> String {
-        let parts = message.text.split(omittingEmptySubsequences: false) { $0.isNewline }
-        return names.shown(message.from) + ": "
-            + parts.map { SafeLine(String($0)).description }.joined(separator: "\n  | ")
+        let lines = SafeText.multiline(message.text).split(separator: "\n", omittingEmptySubsequences: false)
+        return names.shown(message.from) + ": " + lines.joined(separator: "\n  | ")
     }
 
     func list(_ peers: [Peer]) -> String { Amount.list(peers.map { $0.id == me ? "you" : names.shown($0) }) }
@@ -77,7 +76,7 @@ struct PlainNarrator {
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
         guard let percent = pace.due(progress, now: now) else { return Lines() }
-        let name = offers[progress.transfer].map { "“\(SafeLine($0.summary.name))”" } ?? "a transfer"
+        let name = offers[progress.transfer].map { "“\(SafeText.line($0.summary.name))”" } ?? "a transfer"
         let rate = progress.rate > 0 ? ", \(Amount.bytes(progress.rate)) a second" : ""
         let direction = progress.recipient.map { "Sending \(name) to \(names.shown($0))" } ?? "Receiving \(name)"
         return .note("\(direction), \(percent) % of \(Amount.bytes(progress.size))\(rate).")
@@ -89,10 +88,10 @@ struct PlainNarrator {
     }
 
     private static func discovery(_ backend: String, _ state: DiscoveryState, _ reason: String?) -> Lines {
-        let detail = reason.map { ", because \(SafeLine($0))" } ?? ""
+        let detail = reason.map { ", because \(SafeText.line($0))" } ?? ""
         return switch state {
         case .up: Lines()
-        case .published: .note("You can be found on this network (\(SafeLine(backend))).")
+        case .published: .note("You can be found on this network (\(SafeText.line(backend))).")
         case .down: .note("Nobody can be found at the moment\(detail).")
         }
     }

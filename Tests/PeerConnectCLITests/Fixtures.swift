@@ -1,0 +1,195 @@
+import PeerModel
+import Synchronization
+
+@testable import PeerConnectCLI
+
+/// A peer whose ID is made of one byte.
+func peer(_ name: String, _ byte: UInt8) throws -> Peer {
+    Peer(id: PeerID(try digest(byte)), name: name)
+}
+
+func digest(_ byte: UInt8) throws -> Digest {
+    guard let digest = Digest([UInt8](repeating: byte, count: Digest.size)) else { throw FixtureError() }
+    return digest
+}
+
+func chatID(_ byte: UInt8) throws -> ChatID {
+    guard let id = ChatID(bytes: [UInt8](repeating: byte, count: ChatID.size)) else { throw FixtureError() }
+    return id
+}
+
+struct FixtureError: Error {}
+
+/// Collects what a command writes, and stands for everything else outside.
+final class Stage: Sendable {
+    private let text = Mutex((out: "", err: ""))
+    let home: ScriptedHome
+
+    init(home: ScriptedHome) { self.home = home }
+
+    var out: String { text.withLock { $0.out } }
+    var err: String { text.withLock { $0.err } }
+    var outLines: [String] { out.split(separator: "\n").map(String.init) }
+
+    func world(
+        input: ScriptedInput = ScriptedInput([]), isTerminal: Bool = false,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    ) -> World {
+        World(
+            environment: [:],
+            console: Console(
+                writeOut: { text in self.text.withLock { $0.out += text } },
+                writeErr: { text in self.text.withLock { $0.err += text } },
+                now: { 1_796_000_000_123 }),
+            input: input,
+            inputIsTerminal: isTerminal,
+            paths: PathExpander(home: nil) { _ in [] },
+            workingDirectory: "/work dir",
+            canRead: { $0.hasSuffix("missing") == false },
+            contents: { $0 == "/work dir/list" ? "# friends\n  ada  \n\nbob b\n" : nil },
+            sleep: sleep,
+            openHome: { _ in self.home })
+    }
+
+    func run(
+        _ arguments: String..., input: [String] = [], isTerminal: Bool = false, beforeEnd: (@Sendable () -> Void)? = nil
+    ) async -> Int32 {
+        let input = ScriptedInput(input.map { .text($0) }, beforeEnd: beforeEnd)
+        return await execute(arguments, in: world(input: input, isTerminal: isTerminal))
+    }
+}
+
+/// Lines that are all there, and then the end.
+final class ScriptedInput: LineSource {
+    private let lines: Mutex<ArraySlice<InputLine>>
+    private let beforeEnd: (@Sendable () -> Void)?
+
+    /// `beforeEnd` is called when all lines were taken and one more is asked for.
+    init(_ lines: [InputLine], beforeEnd: (@Sendable () -> Void)? = nil) {
+        self.lines = Mutex(lines[...])
+        self.beforeEnd = beforeEnd
+    }
+
+    func next() async -> InputLine? {
+        if let line = lines.withLock({ $0.popFirst() }) { return line }
+        beforeEnd?()
+        return nil
+    }
+}
+
+/// Identities in memory, and one node.
+final class ScriptedHome: Home {
+    let downloads = "/downloads"
+    let spools = "/spools"
+    let node: ScriptedSession
+    private let stored: Mutex<[StoredIdentity]>
+    private let opened = Mutex<[(name: String, isStored: Bool, settings: NodeSettings)]>([])
+
+    init(node: ScriptedSession, stored: [StoredIdentity] = []) {
+        self.node = node
+        self.stored = Mutex(stored)
+    }
+
+    var proposedName: DisplayName {
+        do { return try DisplayName("me@host") } catch { fatalError("a valid name") }
+    }
+
+    var sessions: [(name: String, isStored: Bool, settings: NodeSettings)] { opened.withLock { $0 } }
+
+    func identities() -> [StoredIdentity] { stored.withLock { $0 } }
+
+    func create(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity {
+        let identity = StoredIdentity(peer: Peer(id: node.me.id, name: name.description), isCurrent: false)
+        stored.withLock { $0.append(identity) }
+        return identity
+    }
+
+    func use(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity {
+        let found = stored.withLock { $0.first { $0.peer.name == name.description } }
+        guard let found else { throw PeerConnectError(.usage, "There is no identity \(name).") }
+        return StoredIdentity(peer: found.peer, isCurrent: true)
+    }
+
+    func rename(to name: DisplayName) throws(PeerConnectError) -> StoredIdentity { try use(name) }
+
+    func establish(_ name: DisplayName) throws(PeerConnectError) {
+        stored.withLock {
+            $0.append(StoredIdentity(peer: Peer(id: node.me.id, name: name.description), isCurrent: true))
+        }
+    }
+
+    func session(as name: DisplayName, isStored: Bool, _ settings: NodeSettings) -> any NodeSession {
+        opened.withLock { $0.append((name.description, isStored, settings)) }
+        return node
+    }
+}
+
+/// A node that does what the test says.
+final class ScriptedSession: NodeSession {
+    typealias Answer = @Sendable (NodeCommand, _ line: Int?) -> (events: [NodeEvent], reply: Reply)
+
+    let events: AsyncStream<NodeEvent>
+    let me: Peer
+    private let continuation: AsyncStream<NodeEvent>.Continuation
+    private let answer: Answer
+    private let offerOutcome: @Sendable (PeerReference, _ attempt: Int) -> OfferOutcome
+    private let list: NodeSnapshot
+    private let startError: PeerConnectError?
+    private let state = Mutex((commands: [String](), attempts: [PeerReference: Int](), isStopped: false))
+
+    init(
+        me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
+        answer: @escaping Answer = { _, _ in ([], .done) },
+        offer: @escaping @Sendable (PeerReference, Int) -> OfferOutcome = { _, _ in
+            .failed(PeerConnectError(.unreachable, "Nobody answers."))
+        }
+    ) {
+        self.me = me
+        (events, continuation) = AsyncStream.makeStream(of: NodeEvent.self)
+        list = snapshot
+        offerOutcome = offer
+        self.startError = startError
+        self.answer = answer
+    }
+
+    /// What it was asked, in order.
+    var commands: [String] { state.withLock { $0.commands } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    func emit(_ events: NodeEvent...) { for event in events { continuation.yield(event) } }
+
+    func start() async throws(PeerConnectError) -> SessionStart {
+        if let startError { throw startError }
+        return SessionStart(port: 27182, discovery: "daemon")
+    }
+
+    func perform(_ command: NodeCommand, line: Int?) async -> Reply {
+        state.withLock { $0.commands.append("\(command)") }
+        let (events, reply) = answer(command, line)
+        for event in events { continuation.yield(event) }
+        if let line { continuation.yield(.reply(line: line, reply)) }
+        return reply
+    }
+
+    func snapshot() async -> NodeSnapshot { list }
+
+    func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
+        if reference.text.contains(".") { return nil }
+        if let peer = list.peers.first(where: { $0.peer.name == reference.text }) { return peer.peer.id }
+        throw PeerConnectError(.noSuchPeer, "There is no peer called \(reference.text).")
+    }
+
+    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration) async -> OfferOutcome {
+        let attempt = state.withLock { state in
+            state.commands.append("offer \(paths) to \(reference.text)")
+            state.attempts[reference, default: 0] += 1
+            return state.attempts[reference, default: 0]
+        }
+        return offerOutcome(reference, attempt)
+    }
+
+    func stop() async {
+        state.withLock { $0.isStopped = true }
+        continuation.finish()
+    }
+}
