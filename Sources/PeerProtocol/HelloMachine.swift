@@ -1,4 +1,4 @@
-package import PeerModel
+internal import PeerModel
 package import PeerWire
 
 /// The first frames of a connection: who speaks when, and whether a version is shared (WIRE.md, "Connections").

@@ -1,5 +1,5 @@
-package import PeerModel
-package import PeerWire
+internal import PeerModel
+internal import PeerWire
 
 /// An own invitation to one or more peers: who was asked and what each answered.
 struct InvitationRound: Sendable {

@@ -100,7 +100,13 @@ package final class EventLoop: SerialExecutor, Sendable {
     package func register(
         _ descriptor: borrowing OwnedDescriptor, _ readiness: Readiness, _ body: @escaping @Sendable (Readiness) -> Void
     ) throws(SystemError) -> UInt64 {
-        let raw = descriptor.raw
+        try register(raw: descriptor.raw, readiness, body)
+    }
+
+    /// The same for a descriptor whose owner cannot be lent; it must be unregistered before that owner closes it.
+    package func register(
+        raw: CInt, _ readiness: Readiness, _ body: @escaping @Sendable (Readiness) -> Void
+    ) throws(SystemError) -> UInt64 {
         let token = own.withLock { own in
             let token = own.next
             own.next += 1

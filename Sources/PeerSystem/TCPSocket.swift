@@ -60,15 +60,13 @@ package struct TCPSocket: ~Copyable, Sendable {
     }
 
     /// Sends what fits; `nil` means "wait until writable" or, on a blocking socket, that its limit has passed.
-    package borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
-        let raw = descriptor.raw
-        return try unlessBlocked("send") { Glibc.send(raw, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)) }
+    package static func send(_ raw: CInt, _ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
+        try unlessBlocked("send") { Glibc.send(raw, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)) }
     }
 
     /// Receives what is there: 0 at the end of the stream, `nil` when there is nothing yet.
-    package borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
-        let raw = descriptor.raw
-        return try unlessBlocked("recv") { recv(raw, buffer.baseAddress, buffer.count, 0) }
+    package static func receive(_ raw: CInt, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
+        try unlessBlocked("recv") { recv(raw, buffer.baseAddress, buffer.count, 0) }
     }
 
     /// Ends both directions at once; blocked calls of other threads return.

@@ -1,0 +1,278 @@
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+internal import PeerTLS
+internal import PeerWire
+
+/// One connection on the event loop, from its first byte to its end: handshake, hello, then frames.
+///
+/// Owned by the engine and only touched on its loop. What it finds it returns; the engine decides.
+final class ControlConnection {
+    enum Event {
+        /// Proved and greeted: frames may come.
+        case opened(RemotePeer, Hello)
+        case message(ControlMessage)
+        /// The first frame of a data connection.
+        case ticket(Open)
+        case closed(Ending)
+    }
+
+    /// Why a connection is over.
+    enum Ending: Error, Equatable {
+        case failed(StreamError)
+        case incompatible(min: Int, max: Int)
+        case wrongKey(PeerID)
+        case silent
+        case timedOut
+        case closedHere
+    }
+
+    private enum Stage {
+        case connecting, handshaking, greeting, open, closing, closed
+    }
+
+    let id: ConnectionID
+    let isDialled: Bool
+    let address: PeerAddress
+    private(set) var remote: RemotePeer?
+    private(set) var hello: Hello?
+    private let expected: PeerID?
+    private var stage: Stage
+    private var stream: TLSStream?
+    private var decoder = FrameDecoder()
+    private var greeter: HelloMachine
+    private var liveness: Liveness
+    private let started: Instant
+    private let traffic = TrafficClass.interactive
+    /// What the loop should wait for.
+    private(set) var interest: Readiness
+
+    /// A connection that was accepted, or one that is being dialled; `expected` is whose key must be there.
+    init(
+        _ id: ConnectionID, socket: consuming TCPSocket, address: PeerAddress, dialling: Plane?, expected: PeerID?,
+        context: TLSContext, hello: Hello, now: Instant
+    ) {
+        self.id = id
+        self.address = address
+        self.expected = expected
+        isDialled = dialling != nil
+        stage = isDialled ? .connecting : .handshaking
+        interest = isDialled ? .writable : .readable
+        greeter = HelloMachine(side: isDialled ? .dialler : .listener, own: hello)
+        let tls = TLSEngine(context, side: dialling.map { .dialler($0) } ?? .listener)
+        stream = TLSStream(socket: socket, tls: tls)
+        liveness = Liveness(now: now)
+        started = now
+    }
+
+    var isOpen: Bool { stage == .open }
+
+    /// The socket, for the event loop; `nil` once it was released or handed on.
+    var descriptor: CInt? { stream?.socket.descriptor.raw }
+
+    /// When `timerFired` has something to do next.
+    var deadline: Instant? {
+        switch stage {
+        case .open: liveness.deadline
+        case .closed: nil
+        default: started + Limits.handshake
+        }
+    }
+
+    func timerFired(now: Instant) -> [Event] {
+        switch stage {
+        case .closed: return []
+        case .open:
+            switch liveness.timerFired(now: now) {
+            case .ping?: return send(.ping)
+            case .dead?: return end(.silent)
+            case nil: return []
+            }
+        case .closing: return now >= started + Limits.handshake ? end(.closedHere) : []
+        default: return now >= started + Limits.handshake ? end(.timedOut) : []
+        }
+    }
+
+    // MARK: Input
+
+    func ready(_ readiness: Readiness, now: Instant) -> [Event] {
+        var events: [Event] = []
+        do throws(Ending) {
+            if stage == .connecting {
+                guard readiness.contains(.writable) else { return [] }
+                try connected()
+            }
+            if readiness.contains(.readable) { try receive(&events, now: now) }
+            try flush()
+        } catch {
+            events += end(error)
+        }
+        return events
+    }
+
+    private func connected() throws(Ending) {
+        do throws(SystemError) { try stream?.socket.checkConnected() } catch { throw .failed(.system(error)) }
+        stage = .handshaking
+        stream?.socket.mark(traffic)
+        try shakeHands()
+    }
+
+    /// Reads a bounded amount, so that one busy connection does not keep the others waiting.
+    private func receive(_ events: inout [Event], now: Instant) throws(Ending) {
+        for _ in 0..<8 {
+            let received: TLSStream.Received?
+            do throws(StreamError) { received = try stream?.receive() } catch { throw .failed(error) }
+            guard received == .some else {
+                if received == .ended { throw .failed(.ended) }
+                return
+            }
+            liveness.received(now: now)
+            if stage == .handshaking { try shakeHands() }
+            if stage == .greeting || stage == .open { try read(&events) }
+            guard stream != nil, stage != .closing else { return }
+        }
+    }
+
+    private func shakeHands() throws(Ending) {
+        do throws(TLSError) {
+            guard try stream?.tls.handshake() == true else { return }
+        } catch {
+            throw .failed(.tls(error))
+        }
+        guard let key = stream?.tls.peerKey else { throw .failed(.tls(.unusable)) }
+        let peer = key.peerID
+        if let expected, peer != expected { throw .wrongKey(peer) }
+        remote = RemotePeer(peer: Peer(id: peer, name: ""), key: key.spki)
+        stage = .greeting
+        for message in greeter.greeting { try write(message) }
+    }
+
+    private func read(_ events: inout [Event]) throws(Ending) {
+        let size = 32 << 10
+        try withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { buffer throws(Ending) in
+            while true {
+                let count: Int?
+                do throws(StreamError) { count = try stream?.read(into: buffer) } catch { throw .failed(error) }
+                guard let count else { return }
+                guard count > 0 else { throw .failed(.ended) }
+                decoder.append(Array(buffer[..<count]))
+                while let message = try nextMessage() {
+                    try take(message, &events)
+                    guard stage == .open || stage == .greeting else { return }
+                    // The frames behind a ticket are for the thread that gets the stream.
+                    if case .ticket? = events.last { return }
+                }
+            }
+        }
+    }
+
+    private func nextMessage() throws(Ending) -> ControlMessage? {
+        do throws(WireError) {
+            guard let frame = try decoder.next() else { return nil }
+            return try ControlMessage(frame)
+        } catch {
+            throw .failed(.wire(error))
+        }
+    }
+
+    private var isData: Bool { stream?.tls.plane == .data }
+
+    private func take(_ message: ControlMessage, _ events: inout [Event]) throws(Ending) {
+        if stage == .greeting { return try greet(message, &events) }
+        if isData {
+            guard case .open(let open) = message else { throw .failed(.violation("no ticket")) }
+            events.append(.ticket(open))
+            return
+        }
+        decoder.maximumPayload = Limits.controlPayload
+        switch message {
+        case .ping: try write(.pong)
+        case .pong, .unknown: break
+        case .hello, .open: throw .failed(.violation("a second hello"))
+        case .refuse(let min, let max): throw .incompatible(min: min, max: max)
+        default: events.append(.message(message))
+        }
+    }
+
+    private func greet(_ message: ControlMessage, _ events: inout [Event]) throws(Ending) {
+        switch greeter.receive(message) {
+        case .open(let hello, _, let send):
+            for message in send { try write(message) }
+            guard let proved = remote else { return }
+            let named = RemotePeer(peer: Peer(id: proved.peer.id, name: hello.name.description), key: proved.key)
+            remote = named
+            self.hello = hello
+            stage = .open
+            if isDialled { decoder.maximumPayload = Limits.controlPayload }
+            if !isData { events.append(.opened(named, hello)) }
+        case .incompatible(let min, let max, let send):
+            for message in send { try write(message) }
+            try flush()
+            throw .incompatible(min: min, max: max)
+        case .violation: throw .failed(.violation("no hello"))
+        case .ignore: break
+        }
+    }
+
+    // MARK: Output
+
+    /// Queues a frame and sends what can be sent.
+    func send(_ message: ControlMessage) -> [Event] {
+        guard stage == .open else { return [] }
+        do throws(Ending) {
+            try write(message)
+            try flush()
+            // Who does not read is as good as gone, and may not fill the memory.
+            guard (stream?.tls.pendingOutput ?? 0) < Limits.controlBacklog else { throw .silent }
+            return []
+        } catch {
+            return end(error)
+        }
+    }
+
+    private func write(_ message: ControlMessage) throws(Ending) {
+        do throws(StreamError) { try stream?.write(message.encoded()) } catch { throw .failed(error) }
+    }
+
+    private func flush() throws(Ending) {
+        guard stream != nil, stage != .connecting else { return }
+        do throws(StreamError) {
+            let isEmpty = try stream?.flush() ?? true
+            interest = isEmpty ? .readable : [.readable, .writable]
+            if isEmpty, stage == .closing { throw StreamError.ended }
+        } catch {
+            throw stage == .closing ? .closedHere : .failed(error)
+        }
+    }
+
+    /// Closes once everything queued has gone out.
+    func closeAfterSending() -> [Event] {
+        guard stage == .open || stage == .greeting else { return end(.closedHere) }
+        stage = .closing
+        stream?.tls.close()
+        do throws(Ending) {
+            try flush()
+            return []
+        } catch {
+            return end(error)
+        }
+    }
+
+    /// Closes now.
+    func end(_ ending: Ending) -> [Event] {
+        guard stage != .closed else { return [] }
+        stage = .closed
+        return [.closed(ending)]
+    }
+
+    /// Gives up the socket; the engine has unregistered it before.
+    func release() { stream = nil }
+
+    /// Hands the stream to a data thread, with what was read ahead.
+    func takeStream() -> TLSStream? {
+        stage = .closed
+        var taken = stream.take()
+        taken?.early = decoder.takeRest()
+        return taken
+    }
+}
