@@ -19,7 +19,7 @@ package enum DialTarget: Hashable, Sendable {
     /// A peer by its ID, at these addresses or where discovery sees it.
     case peer(PeerID, addresses: [PeerAddress])
     /// An address as typed; the peer there is whoever proves a key, or must be the expected one.
-    case address(String, expected: PeerID?)
+    case address(TypedAddress, expected: PeerID?)
 }
 
 /// Why a peer was not reached.

@@ -1,4 +1,4 @@
-internal import PeerModel
+package import PeerModel
 internal import PeerWire
 
 /// Frames inside a chat, and what the user does there.
@@ -123,6 +123,14 @@ extension NodeMachine {
             }
             withHost(id) { chat, _ in chat.progress(transfer, of: me, bytes: bytes) }
         }
+    }
+
+    /// Whether others still need the bytes that this host keeps.
+    package func isRelaying(_ transfer: TransferID) -> Bool {
+        guard let id = chat(of: transfer), case .hosting(let chat, _) = slots[id],
+            let record = chat.view.transfers[transfer]
+        else { return false }
+        return record.unfinished.contains { $0 != me.peer.id }
     }
 
     private func chat(of transfer: TransferID) -> ChatID? {

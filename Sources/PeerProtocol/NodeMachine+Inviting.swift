@@ -219,6 +219,10 @@ extension NodeMachine {
 
     private mutating func sendOffer(_ offer: OfferBody, in chat: ChatID, line: Int?, at moment: Moment) {
         let ref = nextRef()
+        let to = view(of: chat)?.members.map(\.id) ?? []
+        let offer = OfferBody(
+            transfer: offer.transfer, nonce: offer.nonce, size: offer.size, entries: offer.entries, files: offer.files,
+            manifestLength: offer.manifestLength, manifestHash: offer.manifestHash, recipients: to, names: offer.names)
         withHost(chat) { $0.state(.offer(offer), ref: ref, line: line, at: moment, numbers: &$1) }
     }
 

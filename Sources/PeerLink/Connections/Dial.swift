@@ -1,0 +1,86 @@
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+
+/// One attempt to reach a peer at several addresses: the next is tried while the last has not answered yet (RFC 8305), and
+/// only a proved key wins.
+struct Dial {
+    let id: DialID
+    /// Whose key must be there; `nil` for whoever answers at a typed address.
+    let expected: PeerID?
+    /// How the target is named in messages.
+    let label: String
+    private(set) var waiting: [PeerAddress]
+    var inFlight: Set<ConnectionID> = []
+    private var failures: [(address: PeerAddress, reason: String)] = []
+    private var worst: Answer = .unreachable
+    let deadline: Instant
+    private(set) var nextAt: Instant
+    /// Whether its host name is still being looked up.
+    let isResolving: Bool
+
+    init(_ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false, now: Instant) {
+        self.id = id
+        self.expected = expected
+        self.label = label
+        waiting = Array(Self.sorted(addresses).prefix(Limits.dialAddresses))
+        deadline = now + Limits.dial
+        nextAt = now
+        self.isResolving = isResolving
+    }
+
+    /// Networks this machine is in come first; the order is kept otherwise.
+    private static func sorted(_ addresses: [PeerAddress]) -> [PeerAddress] {
+        let own = NetworkInterface.current().flatMap(\.addresses)
+        var seen: Set<PeerAddress> = []
+        let unique = addresses.filter { seen.insert($0).inserted }
+        let near = unique.filter { address in own.contains { $0.contains(address) } }
+        return near + unique.filter { !near.contains($0) }
+    }
+
+    /// The next address to try now, if it is time for one.
+    mutating func next(now: Instant) -> PeerAddress? {
+        guard !waiting.isEmpty, inFlight.count < Limits.dialsInFlight, now >= nextAt || inFlight.isEmpty else {
+            return nil
+        }
+        nextAt = now + Limits.dialStagger
+        return waiting.removeFirst()
+    }
+
+    var wakeAt: Instant { waiting.isEmpty || inFlight.count >= Limits.dialsInFlight ? deadline : min(nextAt, deadline) }
+
+    /// Whether nothing is left that could succeed.
+    var isHopeless: Bool { waiting.isEmpty && inFlight.isEmpty && !isResolving }
+
+    mutating func failed(at address: PeerAddress, _ reason: String, as answer: Answer = .unreachable) {
+        failures.append((address, reason))
+        // Another key is the most important thing to know, then another version.
+        if answer == .wrongKey || worst != .wrongKey && answer == .incompatible { worst = answer }
+    }
+
+    /// What to say when it is over.
+    var failure: DialFailure {
+        guard !failures.isEmpty || !inFlight.isEmpty else {
+            return DialFailure(.unreachable, "no address of \(label) is known; is it running, and on this network?")
+        }
+        let list = failures.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
+        let silent = "no answer, perhaps a firewall; the port to open there is in the address"
+        return DialFailure(worst, inFlight.isEmpty ? list : list.isEmpty ? silent : "\(list); others: \(silent)")
+    }
+}
+
+extension ControlConnection.Ending {
+    /// The ending for a person, and as the answer to a dial.
+    var asFailure: (answer: Answer, reason: String) {
+        switch self {
+        case .wrongKey(let id): (.wrongKey, "another key is there, of peer \(id.short)")
+        case .incompatible(let min, let max): (.incompatible, "it speaks protocol versions \(min) to \(max) only")
+        case .silent, .timedOut: (.unreachable, "timed out, perhaps a firewall drops the port")
+        case .closedHere: (.unreachable, "given up")
+        case .failed(.system(let error)): (.unreachable, error.reason)
+        case .failed(.ended): (.unreachable, "it closed the connection")
+        case .failed(.tls): (.unreachable, "something else than this program answers there")
+        case .failed: (.unreachable, "it does not follow the protocol")
+        }
+    }
+}

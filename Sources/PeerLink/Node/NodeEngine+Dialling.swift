@@ -1,0 +1,97 @@
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+internal import PeerTLS
+
+/// Reaching peers: the race over their addresses.
+extension NodeEngine {
+    func dial(_ id: DialID, _ target: DialTarget) {
+        switch target {
+        case .peer(let peer, let addresses):
+            let known = addresses.isEmpty ? directory.peer(peer)?.addresses ?? [] : addresses
+            let label = directory.peer(peer)?.peer.name ?? peer.short
+            begin(Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now()))
+        case .address(let typed, let expected):
+            let port = typed.port ?? Limits.defaultPort
+            switch typed.host {
+            case .ip(let ip):
+                let address = PeerAddress(ip, port: port)
+                begin(Dial(id, expected: expected, label: address.description, addresses: [address], now: BootClock.now()))
+            case .name(let name):
+                // Kept while the name is looked up, so that it can be given up.
+                dials[id] = Dial(
+                    id, expected: expected, label: name, addresses: [], isResolving: true, now: BootClock.now() + Limits.dial)
+                Task { await lookUp(id, name, port, expected: expected) }
+            }
+        }
+    }
+
+    private func lookUp(_ id: DialID, _ name: String, _ port: UInt16, expected: PeerID?) async {
+        let addresses = await Resolver.resolve(name, port: port)
+        guard dials.removeValue(forKey: id) != nil else { return }
+        begin(Dial(id, expected: expected, label: "\(name):\(port)", addresses: addresses, now: BootClock.now()))
+        obey()
+    }
+
+    private func begin(_ dial: Dial) {
+        dials[dial.id] = dial
+        advance(dial.id)
+        rearm()
+    }
+
+    /// Tries the next address when it is time, and ends a dial that cannot succeed.
+    func advance(_ id: DialID) {
+        let now = BootClock.now()
+        while var dial = dials[id], now < dial.deadline, let address = dial.next(now: now) {
+            do throws(SystemError) {
+                let socket = try TCPSocket.connecting(to: address)
+                let connection = add(socket, address: address, dialling: .control, expected: dial.expected)
+                dial.inFlight.insert(connection)
+                dialOf[connection] = id
+            } catch {
+                dial.failed(at: address, error.reason)
+            }
+            dials[id] = dial
+        }
+        if let dial = dials[id], dial.isHopeless || now >= dial.deadline { give(up: dial) }
+    }
+
+    private func give(up dial: Dial) {
+        let failure = dial.failure
+        abandon(dial.id)
+        machine.dialFailed(dial.id, failure, at: moment)
+    }
+
+    /// Ends a dial without an answer.
+    func abandon(_ id: DialID) {
+        guard let dial = dials.removeValue(forKey: id) else { return }
+        for connection in dial.inFlight {
+            dialOf[connection] = nil
+            if let connection = connections[connection] { handle(connection.end(.closedHere), of: connection) }
+        }
+    }
+
+    /// The first connection that is open wins; the others are closed.
+    func won(_ id: DialID, by connection: ControlConnection, _ remote: RemotePeer) {
+        guard var dial = dials[id] else {
+            return handle(connection.closeAfterSending(), of: connection)
+        }
+        dial.inFlight.remove(connection.id)
+        dials[id] = dial
+        abandon(id)
+        machine.opened(connection.id, remote, by: id, at: moment)
+    }
+
+    func lost(_ id: DialID, _ connection: ControlConnection, _ ending: ControlConnection.Ending) {
+        guard var dial = dials[id] else { return }
+        dial.inFlight.remove(connection.id)
+        let failure = ending.asFailure
+        dial.failed(at: connection.address, failure.reason, as: failure.answer)
+        dials[id] = dial
+        if failure.answer == .wrongKey, let expected = dial.expected {
+            let text = "\(connection.address) says it is \(dial.label) and is not: \(failure.reason)"
+            emit(.warning(code: .otherKey, peer: Peer(id: expected, name: dial.label), message: text))
+        }
+        advance(id)
+    }
+}

@@ -1,0 +1,50 @@
+internal import PeerDiscovery
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+
+/// What discovery tells, and what is told to the network.
+extension NodeEngine {
+    var advert: Advert {
+        Advert(
+            id: identity.id, name: identity.displayName.description,
+            versions: ProtocolVersion.lowest...ProtocolVersion.highest, isBusy: machine.isBusy,
+            kind: settings.kind == .chat ? .chat : .inbox, run: run.description, revision: revision,
+            port: listener?.port ?? 0)
+    }
+
+    func startDiscovery() {
+        guard settings.discovery != .off else { return emit(.discovery(backend: "off", state: .down, reason: "switched off")) }
+        let own = OwnRun(id: identity.id, run: run.description)
+        let discovery = DaemonDiscovery(own: own, interfaces: settings.interfaces) { [weak self] event in
+            self?.loop.post { self?.assumeIsolated { $0.discovered(event) } }
+        }
+        self.discovery = discovery
+        lastAdvert = settings.isVisible ? advert : nil
+        discovery.start(advert: lastAdvert)
+    }
+
+    private func discovered(_ event: DiscoveryEvent) {
+        guard !isStopped else { return }
+        switch event {
+        case .up(let backend): emit(.discovery(backend: backend, state: .up, reason: nil))
+        case .published: emit(.discovery(backend: "daemon", state: .published, reason: nil))
+        case .down(let reason): emit(.discovery(backend: "daemon", state: .down, reason: reason))
+        case .change(.found(let peer)), .change(.updated(let peer)):
+            let event = directory.found(
+                id: peer.id, name: peer.name, isBusy: peer.isBusy, kind: peer.kind.rawValue, addresses: peer.addresses)
+            if let event { emit(event) }
+        case .change(.lost(let id)):
+            if let event = directory.lost(id, reason: "gone") { emit(event) }
+        }
+    }
+
+    /// Keeps the advert's state true; called after everything that may have changed it.
+    func adviseBusy() {
+        guard let discovery, lastAdvert != nil else { return }
+        let advert = advert
+        guard advert != lastAdvert else { return }
+        lastAdvert = advert
+        discovery.update(advert)
+    }
+}

@@ -1,0 +1,289 @@
+internal import PeerDiscovery
+package import PeerModel
+internal import PeerProtocol
+package import PeerSystem
+internal import PeerTLS
+internal import PeerWire
+
+/// One running peer: joins the pure machines to sockets, TLS, files and discovery.
+///
+/// An actor on its own event loop: everything but file bytes happens on that one thread, so nothing here needs a lock, and no
+/// `await` stands between asking a machine and doing what it says.
+package actor NodeEngine {
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    package nonisolated let events: AsyncStream<NodeEvent>
+    private nonisolated let sink: AsyncStream<NodeEvent>.Continuation
+
+    let identity: LocalIdentity
+    let settings: NodeSettings
+    let context: TLSContext
+    let run: RunID
+    var machine: NodeMachine
+    var directory = PeerDirectory()
+    var listener: TCPListener?
+    private var listenerTokens: [UInt64] = []
+    var connections: [ConnectionID: ControlConnection] = [:]
+    private var tokens: [ConnectionID: UInt64] = [:]
+    private var lastConnection: UInt64 = 0
+    var dials: [DialID: Dial] = [:]
+    /// Which dial a connection belongs to, until it is open.
+    var dialOf: [ConnectionID: DialID] = [:]
+    private var wakeUp: (at: Instant, token: UInt64)?
+    var hub: TransferHub
+    var discovery: DaemonDiscovery?
+    var revision = 1
+    var lastAdvert: Advert?
+    var isStopped = false
+
+    package init(identity: LocalIdentity, settings: NodeSettings) throws(PeerConnectError) {
+        do throws(SystemError) {
+            loop = try EventLoop()
+        } catch {
+            throw PeerConnectError(.cannotStart, "The event loop cannot be made: \(error.reason).", cause: error)
+        }
+        self.identity = identity
+        self.settings = settings
+        context = TLSContext(key: identity.key)
+        guard let run = RunID(bytes: randomBytes(5)) else { preconditionFailure("5 bytes make a run") }
+        self.run = run
+        (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
+        let key = identity.key
+        let environment = Environment(
+            hash: { SHA256.hash($0) }, sign: { key.sign($0) },
+            isValid: { signature, bytes, spki in
+                PublicKey(spki: spki)?.isValid(signature: signature, for: bytes) ?? false
+            },
+            random: { randomBytes($0) })
+        let me = LocalPeer(
+            peer: Peer(id: identity.id, name: identity.displayName.description), key: key.publicKey.spki)
+        machine = NodeMachine(me: me, settings: Policy(settings), environment: environment)
+        hub = TransferHub()
+    }
+
+    /// The own side of every hello.
+    var hello: Hello {
+        Hello(run: run, name: identity.displayName, port: listener?.port ?? 0, addresses: [])
+    }
+
+    var moment: Moment { Moment(now: BootClock.now(), wall: WallClock.milliseconds()) }
+
+    nonisolated func emit(_ event: NodeEvent) { sink.yield(event) }
+
+    // MARK: Start and end
+
+    /// Listens and goes on the network; gives the port, or `nil` when it does not listen.
+    package func start() throws(PeerConnectError) -> UInt16? {
+        if settings.isVisible { try listen() }
+        startDiscovery()
+        return listener?.port
+    }
+
+    private func listen() throws(PeerConnectError) {
+        let interface = settings.interfaces.first
+        do throws(SystemError) {
+            let listener =
+                switch settings.port {
+                case .automatic: try TCPListener.first(of: Limits.ports, interface: interface)
+                case .exactly(let port): try TCPListener(port: port, interface: interface)
+                }
+            listenerTokens = try listener.register(on: loop) { [weak self] in
+                self?.assumeIsolated { $0.acceptAll() }
+            }
+            self.listener = listener
+        } catch {
+            let port = if case .exactly(let port) = settings.port { "port \(port)" } else { "a port" }
+            throw PeerConnectError(
+                .cannotStart, "It cannot listen on \(port): \(error.reason).", hint: "Choose another with --port N.",
+                cause: error)
+        }
+    }
+
+    /// Tells members and says goodbye; what was sent has 1 s to go out.
+    package func stop() async {
+        guard !isStopped else { return }
+        machine.stop(at: moment)
+        obey()
+        isStopped = true
+        hub.cancelAll()
+        let discovery = self.discovery.take()
+        for token in listenerTokens { loop.unregister(token) }
+        listener = nil
+        let limit = BootClock.now() + 1
+        while !connections.isEmpty, BootClock.now() < limit {
+            try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
+        }
+        for connection in connections.values { handle(connection.end(.closedHere), of: connection) }
+        await withCheckedContinuation { done in
+            let spawned: Void? = try? BlockingThread.spawn("goodbye") {
+                discovery?.stop()
+                done.resume()
+            }
+            if spawned == nil { done.resume() }
+        }
+        sink.finish()
+        loop.stop()
+    }
+
+    // MARK: Connections
+
+    private func acceptAll() {
+        for _ in 0..<16 {
+            guard let listener else { return }
+            let accepted: TCPSocket?
+            do { accepted = try listener.accept() } catch { return emit(.failure(Self.cannotAccept(error))) }
+            guard let socket = accepted else { return }
+            guard let address = socket.remoteAddress, mayAccept(address) else { continue }
+            socket.mark(.interactive)
+            add(socket, address: address, dialling: nil, expected: nil)
+        }
+    }
+
+    private static func cannotAccept(_ error: SystemError) -> PeerConnectError {
+        PeerConnectError(.internal, "A connection could not be accepted: \(error.reason).", cause: error)
+    }
+
+    /// Strangers hold few connections: in all, and from one address (IPv4) or one network (IPv6, /64).
+    private func mayAccept(_ address: PeerAddress) -> Bool {
+        let unproved = connections.values.filter { !$0.isDialled && !$0.isOpen }
+        guard unproved.count < Limits.unprovedConnections else { return false }
+        let source = Self.source(of: address)
+        return unproved.count { Self.source(of: $0.address) == source } < Limits.unprovedPerSource
+    }
+
+    private static func source(of address: PeerAddress) -> [UInt8] {
+        switch address.ip {
+        case .v4(let bytes): bytes
+        case .v6(let bytes, _): Array(bytes.prefix(8))
+        }
+    }
+
+    @discardableResult
+    func add(
+        _ socket: consuming TCPSocket, address: PeerAddress, dialling: Plane?, expected: PeerID?
+    ) -> ConnectionID {
+        lastConnection += 1
+        let id = ConnectionID(lastConnection)
+        let connection = ControlConnection(
+            id, socket: socket, address: address, dialling: dialling, expected: expected, context: context,
+            hello: hello, now: BootClock.now())
+        connections[id] = connection
+        guard let raw = connection.descriptor else { return id }
+        tokens[id] = try? loop.register(raw: raw, connection.interest) { [weak self] readiness in
+            self?.assumeIsolated { $0.ready(id, readiness) }
+        }
+        if tokens[id] == nil { handle(connection.end(.closedHere), of: connection) }
+        rearm()
+        return id
+    }
+
+    private func ready(_ id: ConnectionID, _ readiness: Readiness) {
+        guard let connection = connections[id] else { return }
+        handle(connection.ready(readiness, now: BootClock.now()), of: connection)
+        obey()
+    }
+
+    func handle(_ found: [ControlConnection.Event], of connection: ControlConnection) {
+        for event in found {
+            switch event {
+            case .opened(let remote, let hello): opened(connection, remote, hello)
+            case .message(let message): machine.receive(message, on: connection.id, at: moment)
+            case .ticket(let open): redeem(open, from: connection)
+            case .closed(let ending): closed(connection, ending)
+            }
+        }
+        if let token = tokens[connection.id] { loop.update(token, connection.interest) }
+    }
+
+    private func opened(_ connection: ControlConnection, _ remote: RemotePeer, _ hello: Hello) {
+        if remote.peer.id == identity.id, hello.run != run {
+            let text = "another program runs with this peer's own key; give one of them an identity of its own"
+            emit(.warning(code: .sameID, peer: remote.peer, message: text))
+        }
+        guard let dial = dialOf.removeValue(forKey: connection.id) else {
+            return machine.opened(connection.id, remote)
+        }
+        won(dial, by: connection, remote)
+    }
+
+    private func closed(_ connection: ControlConnection, _ ending: ControlConnection.Ending) {
+        unregister(connection.id)
+        connection.release()
+        connections[connection.id] = nil
+        if let dial = dialOf.removeValue(forKey: connection.id) {
+            lost(dial, connection, ending)
+        } else {
+            machine.closed(connection.id, isSilent: ending == .silent, at: moment)
+        }
+    }
+
+    func unregister(_ id: ConnectionID) {
+        if let token = tokens.removeValue(forKey: id) { loop.unregister(token) }
+    }
+
+    // MARK: Effects
+
+    /// Does what the machine wants, until it wants nothing more.
+    func obey() {
+        while true {
+            let effects = machine.takeEffects()
+            guard !effects.isEmpty else { break }
+            for effect in effects { perform(effect) }
+        }
+        adviseBusy()
+        rearm()
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .dial(let id, let target): dial(id, target)
+        case .abandon(let id): abandon(id)
+        case .send(let id, let message):
+            guard let connection = connections[id] else { return }
+            handle(connection.send(message), of: connection)
+        case .close(let id):
+            guard let connection = connections[id] else { return }
+            handle(connection.closeAfterSending(), of: connection)
+        case .emit(let event): emit(event)
+        case .transfer(let order): perform(order)
+        }
+    }
+
+    // MARK: Time
+
+    /// Sets the alarm to the earliest thing that has a time.
+    func rearm() {
+        var times = connections.values.compactMap(\.deadline) + dials.values.map(\.wakeAt)
+        times += [machine.deadline, hub.deadline].compactMap { $0 }
+        guard let first = times.min() else { return }
+        if let wakeUp, wakeUp.at <= first { return }
+        if let wakeUp { loop.cancel(wakeUp.token) }
+        let token = loop.schedule(at: first) { [weak self] in self?.assumeIsolated { $0.wokeUp() } }
+        wakeUp = (first, token)
+    }
+
+    private func wokeUp() {
+        wakeUp = nil
+        let now = BootClock.now()
+        for connection in connections.values {
+            if let deadline = connection.deadline, now >= deadline {
+                handle(connection.timerFired(now: now), of: connection)
+            }
+        }
+        for id in dials.keys { advance(id) }
+        hub.forgetTickets(now: now)
+        machine.timerFired(at: moment)
+        obey()
+    }
+}
+
+extension Policy {
+    init(_ settings: NodeSettings) {
+        self.init()
+        maximumPeers = min(settings.maximumPeers, Limits.peersAtMost)
+        maximumChats = settings.maximumChats
+        invitations = settings.invitations
+        files = settings.files
+        maximumFileSize = settings.maximumFileSize
+    }
+}

@@ -1,0 +1,137 @@
+internal import PeerModel
+internal import PeerSystem
+internal import PeerTLS
+internal import PeerWire
+
+/// Takes pieces out of the queue, checks them and keeps them: as the files they are, or in a spool to be passed on.
+struct PieceIntake {
+    enum Keeping {
+        /// The files themselves; every piece and signature is checked.
+        case landing(Landing)
+        /// Only to be relayed: lengths were checked, hashes and signatures are passed on.
+        case spool(Spool)
+    }
+
+    enum Outcome {
+        case landed(Landed, isPartial: Bool)
+        case spooled
+        case failed(TransferReason, String)
+    }
+
+    let keeping: Keeping
+    let queue: ArrivalQueue
+    let ledger: PieceLedger
+    let transfer: TransferID
+    /// The sender's key.
+    let key: PublicKey
+    /// Called after each piece with the bytes kept so far.
+    let progress: @Sendable (UInt64) -> Void
+    /// Asked before the files get their names.
+    let mayFinish: @Sendable () -> Bool
+
+    /// Runs until the transfer has ended here, well or not.
+    func run() -> Outcome {
+        defer { queue.close() }
+        var chain = PieceChain(transfer)
+        do throws(TransferFailure) {
+            while true {
+                switch queue.next() {
+                case .piece(let buffer):
+                    try keep(buffer, &chain)
+                    queue.giveBack(buffer)
+                case .checkpoint(let checkpoint): try check(checkpoint, chain)
+                case .end(let end): return try finish(end, chain)
+                case .broken(let error): return broken(error)
+                }
+            }
+        } catch {
+            ledger.fail(error.reason)
+            return .failed(error.reason, error.text)
+        }
+    }
+
+    private func keep(_ buffer: PieceBuffer, _ chain: inout PieceChain) throws(TransferFailure) {
+        switch keeping {
+        case .landing(let landing):
+            let hash = SHA256.hash(buffer.bytes)
+            guard hash.bytes == buffer.hash else { throw .corrupt("piece \(buffer.index) was altered on its way") }
+            chain.append(hash, length: buffer.count)
+            try landing.append(buffer.bytes)
+        case .spool(let spool):
+            try spool.write(buffer.bytes, at: ledger.range(of: buffer.index).lowerBound)
+        }
+        ledger.state.update { $0.hashes += buffer.hash }
+        progress(ledger.range(of: buffer.index).upperBound)
+    }
+
+    private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
+        if case .landing = keeping {
+            guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
+            else { throw .corrupt("the pieces up to \(checkpoint.index) are not those the sender signed") }
+        }
+        ledger.state.update { $0.checkpoints[checkpoint.index] = checkpoint.signature }
+    }
+
+    private func finish(_ end: StreamEnd, _ chain: PieceChain) throws(TransferFailure) -> Outcome {
+        guard end.index == ledger.pieces, ledger.state.read({ $0.count }) == ledger.pieces else {
+            throw .corrupt("the stream ended before its last piece")
+        }
+        guard case .landing(let landing) = keeping else {
+            ledger.state.update { $0.end = end }
+            return .spooled
+        }
+        guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
+            throw .corrupt("the end is not what the sender signed")
+        }
+        ledger.state.update { $0.end = end }
+        guard mayFinish() else { return .failed(.left, "cancelled") }
+        let landed = try landing.finish(dropping: end.changed)
+        return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
+    }
+
+    private func broken(_ error: StreamError) -> Outcome {
+        let (reason, text): (TransferReason, String) =
+            switch error {
+            case .stalled: (.stalled, "nothing has come for 30 s")
+            case .violation(let text): (.corrupt, text)
+            default: (.lost, "the connection broke")
+            }
+        ledger.fail(reason)
+        return .failed(reason, text)
+    }
+}
+
+/// Feeds the queue from bytes that are already kept here, as the host does when it takes files that it has been relaying.
+struct LocalFeed {
+    let store: any PieceReading
+    let source: PieceLedger
+    let queue: ArrivalQueue
+
+    func run() {
+        let pieces = source.pieces
+        for piece in 1...max(pieces, 1) {
+            guard case .piece(let hash) = wait({ source.hash(of: piece, seconds: $0) }) else { return fail() }
+            guard let buffer = queue.buffer() else { return }
+            let range = source.range(of: piece)
+            buffer.index = piece
+            buffer.hash = hash
+            buffer.count = Int(range.count)
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.memory[..<buffer.count])
+            do throws(TransferFailure) { try store.read(at: range.lowerBound, into: bytes) } catch { return fail() }
+            queue.put(.piece(buffer))
+            guard PieceLedger.isCheckpoint(piece, of: pieces) else { continue }
+            guard case .checkpoint(let signature) = wait({ source.checkpoint(behind: piece, seconds: $0) }) else {
+                return fail()
+            }
+            queue.put(.checkpoint(Checkpoint(index: piece, signature: signature)))
+        }
+        guard case .end(let end) = wait({ source.end(seconds: $0) }) else { return fail() }
+        queue.put(.end(end))
+    }
+
+    private func wait(_ next: (Double) -> PieceLedger.Next?) -> PieceLedger.Next {
+        while true { if let ready = next(60) { return ready } }
+    }
+
+    private func fail() { queue.put(.broken(.ended)) }
+}

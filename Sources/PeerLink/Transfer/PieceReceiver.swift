@@ -1,0 +1,126 @@
+internal import PeerModel
+internal import PeerSystem
+internal import PeerTLS
+internal import PeerWire
+
+/// One piece on its way from the thread that receives to the thread that checks and writes.
+final class PieceBuffer: @unchecked Sendable {  // handed from one thread to the other through a locked queue, never shared
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.pieceSize, alignment: 4096)
+    var count = 0
+    var index: UInt64 = 0
+    var hash: [UInt8] = []
+
+    deinit { memory.deallocate() }
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+}
+
+/// What the receiving thread passes on.
+enum Arrival: Sendable {
+    case piece(PieceBuffer)
+    case checkpoint(Checkpoint)
+    case end(StreamEnd)
+    case broken(StreamError)
+}
+
+/// The short queue between receiving and checking, with the few buffers that go round: memory does not grow with the file.
+final class ArrivalQueue: Sendable {
+    private struct State: Sendable {
+        var arrivals: [Arrival] = []
+        var free: [PieceBuffer]
+        var isClosed = false
+    }
+
+    private let state: Monitor<State>
+
+    init() { state = Monitor(State(free: (0..<3).map { _ in PieceBuffer() })) }
+
+    /// A buffer to fill, when one is free; `nil` once the other side has given up.
+    func buffer() -> PieceBuffer? {
+        while true {
+            let found: PieceBuffer?? = state.wait(seconds: 60) { state in
+                if state.isClosed { return .some(nil) }
+                return state.free.popLast().map { .some($0) }
+            }
+            if let found { return found }
+        }
+    }
+
+    func put(_ arrival: Arrival) { state.update { $0.arrivals.append(arrival) } }
+
+    func next() -> Arrival {
+        while true {
+            let found: Arrival? = state.wait(seconds: 60) { state in
+                state.arrivals.isEmpty ? nil : state.arrivals.removeFirst()
+            }
+            if let found { return found }
+        }
+    }
+
+    func giveBack(_ buffer: PieceBuffer) { state.update { $0.free.append(buffer) } }
+
+    /// Nothing more is wanted: whoever waits for a buffer stops.
+    func close() { state.update { $0.isClosed = true } }
+}
+
+/// Reads pieces from a neighbour into the queue, in order.
+struct PieceReceiver {
+    let queue: ArrivalQueue
+    let ledger: PieceLedger
+
+    func run(_ stream: inout TLSStream, from piece: UInt64) {
+        do throws(StreamError) {
+            try receive(&stream, from: piece)
+            stream.tls.close()
+            _ = try? stream.flush()
+        } catch {
+            queue.put(.broken(error))
+        }
+    }
+
+    private func receive(_ stream: inout TLSStream, from piece: UInt64) throws(StreamError) {
+        var last = piece
+        while true {
+            let head = try stream.readAll(FrameHeader.size)
+            guard let header = try? FrameHeader(parsing: head), header.length <= Limits.dataPayload else {
+                throw .violation("a frame that is too large")
+            }
+            switch DataFrame(rawValue: header.kind) {
+            case .piece:
+                guard let buffer = queue.buffer() else { throw .ended }
+                try readPiece(&stream, length: header.length, after: last, into: buffer)
+                last = buffer.index
+                queue.put(.piece(buffer))
+            case .checkpoint:
+                let payload = try stream.readAll(header.length)
+                guard let checkpoint = try? Checkpoint(parsing: payload) else {
+                    throw .violation("a checkpoint that cannot be read")
+                }
+                queue.put(.checkpoint(checkpoint))
+            case .end:
+                let payload = try stream.readAll(header.length)
+                guard let end = try? StreamEnd(parsing: payload) else {
+                    throw .violation("an end that cannot be read")
+                }
+                return queue.put(.end(end))
+            case .idle, nil: _ = try stream.readAll(header.length)
+            }
+        }
+    }
+
+    private func readPiece(
+        _ stream: inout TLSStream, length: Int, after last: UInt64, into buffer: PieceBuffer
+    ) throws(StreamError) {
+        guard length > PieceHeader.size, last < ledger.pieces else { throw .violation("an empty piece") }
+        let head = try stream.readAll(PieceHeader.size)
+        guard let header = try? PieceHeader(parsing: head) else {
+            throw .violation("a piece that cannot be read")
+        }
+        buffer.index = UInt64(header.index)
+        buffer.hash = header.hash.bytes
+        buffer.count = length - PieceHeader.size
+        guard buffer.index == last + 1, UInt64(buffer.count) == UInt64(ledger.range(of: buffer.index).count) else {
+            throw .violation("a piece out of order or of another length")
+        }
+        try stream.readAll(into: UnsafeMutableRawBufferPointer(rebasing: buffer.memory[..<buffer.count]))
+    }
+}
