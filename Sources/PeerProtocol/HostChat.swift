@@ -27,10 +27,19 @@ package struct HostChat: Sendable {
     private let environment: Environment
     private(set) var isOver = false
 
-    package init(chat: ChatID, me: LocalPeer, environment: Environment) {
+    /// A chat for a file is over when the file is.
+    private let purpose: Purpose
+
+    package init(chat: ChatID, me: LocalPeer, purpose: Purpose = .chat, environment: Environment) {
         view = ChatView(chat: chat, me: me.peer, host: me.peer, hostKey: me.key)
         chain = EventChain(chat: chat, host: me.peer.id, hash: environment.hash)
         self.environment = environment
+        self.purpose = purpose
+    }
+
+    /// Whether all it was made for is done.
+    var isFulfilled: Bool {
+        purpose == .file && !view.transfers.isEmpty && view.transfers.values.allSatisfy(\.isDone)
     }
 
     // MARK: Members

@@ -60,6 +60,12 @@ struct InvitationRound: Sendable {
         invitees.contains { ($0.peer?.id ?? $0.id) == id && $0.answer == nil }
     }
 
+    var isDiallingUnknown: Bool {
+        invitees.contains { invitee in
+            if case .dialling = invitee.state { invitee.peer == nil && invitee.id == nil } else { false }
+        }
+    }
+
     var accepted: [(signed: SignedBytes, connection: ConnectionID)] {
         invitees.compactMap {
             if case .accepted(let signed, let connection) = $0.state { (signed, connection) } else { nil }

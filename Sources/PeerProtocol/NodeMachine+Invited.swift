@@ -28,6 +28,10 @@ extension NodeMachine {
             }
             return
         }
+        if isDiallingUnknown {
+            held.append(question)
+            return
+        }
         let isCrossing = peer < me.peer.id && crossed[peer].map { $0 > moment.now } ?? false
         if isCrossing, slots.count < settings.maximumChats || giveUpJoining(for: peer, at: moment) {
             return accept(question, isCrossing: true, at: moment)
@@ -70,6 +74,11 @@ extension NodeMachine {
     /// Whether an own invitation to this peer still waits for an answer, in a chat that has not started.
     private func isInviting(_ peer: PeerID) -> Bool {
         slots.values.contains { if case .inviting(let round) = $0 { round.isWaiting(for: peer) } else { false } }
+    }
+
+    /// Whether an own invitation is on its way to an address whose peer is not known yet: it may be anyone's.
+    private var isDiallingUnknown: Bool {
+        slots.values.contains { if case .inviting(let round) = $0 { round.isDiallingUnknown } else { false } }
     }
 
     /// An acceptance that still waits for its chat gives way to a smaller peer that was invited too.
@@ -143,7 +152,8 @@ extension NodeMachine {
 
     /// After an own invitation has ended: those held for it are asked, accepted or refused as if they had just come.
     mutating func reconsiderHeld(at moment: Moment) {
-        let free = held.filter { !isInviting($0.from.peer.id) }
+        guard !isDiallingUnknown else { return }
+        let free = held.filter { $0.from.peer.id < me.peer.id || !isInviting($0.from.peer.id) }
         guard !free.isEmpty else { return }
         held.removeAll { question in free.contains { $0.connection == question.connection } }
         for question in free { consider(question, at: moment) }

@@ -117,6 +117,7 @@ extension NodeMachine {
                 chat: id, nonce: round.nonce, purpose: round.purpose, offer: round.offer?.summary)
             effects.append(.send(connection, .invite(invite)))
             crossIfAsked(by: remote.peer.id, at: moment)
+            reconsiderHeld(at: moment)
             return
         }
         effects.append(.close(connection))
@@ -201,7 +202,7 @@ extension NodeMachine {
         effects += round.withdraw(.timeout, as: .timeout, all: false)
         put(round, in: chat)
         if case .inviting = slots[chat], !round.accepted.isEmpty {
-            slots[chat] = .hosting(HostChat(chat: chat, me: me, environment: environment), round)
+            slots[chat] = .hosting(HostChat(chat: chat, me: me, purpose: round.purpose, environment: environment), round)
         }
         guard case .hosting = slots[chat] else {
             slots[chat] = nil

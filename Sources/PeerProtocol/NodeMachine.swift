@@ -120,6 +120,7 @@ package struct NodeMachine: Sendable {
     mutating func withHost(_ id: ChatID, _ body: (inout HostChat, inout ItemNumbers) -> [Effect]) {
         guard case .hosting(var chat, let round) = slots[id] else { return }
         effects += body(&chat, &numbers)
+        if chat.isFulfilled { effects += chat.end() }
         if chat.isOver, var round {
             effects += round.withdraw(.withdrawn, as: .timeout, all: true)
             effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))

@@ -1,0 +1,134 @@
+@_exported public import PeerModel
+internal import PeerLink
+internal import Synchronization
+
+/// A running peer: visible on the network, able to invite, to be invited, to talk and to send files.
+///
+/// In the spirit of a session with its advertiser and browser in one: start it, follow `events`, ask with `perform`.
+///
+///     let identity = try Identity.reusable(displayName: name, in: folders)
+///     let node = try Node(identity: identity, settings: NodeSettings(downloads: folders.downloads, spools: folders.cache))
+///     let ready = try await node.start()
+///     for await event in node.events { … }
+///
+/// Every call may come from any task.
+public final class Node: Sendable {
+    /// What a node says once it runs.
+    public struct Ready: Sendable {
+        /// The port it listens on; `nil` when it does not listen.
+        public let port: UInt16?
+        /// The back end of discovery.
+        public let discovery: String
+    }
+
+    /// How an offer to one peer went.
+    public enum OfferOutcome: Sendable {
+        /// It never came to an offer: no such peer, not reachable, a path that cannot be read.
+        case failed(PeerConnectError)
+        /// Answered, but not accepted.
+        case refused(Peer, Answer)
+        case finished(TransferResult)
+    }
+
+    /// Who this run is.
+    public let me: Peer
+    /// In the order they happened; for one consumer, and over after `stop()`.
+    public let events: AsyncStream<NodeEvent>
+
+    private let engine: NodeEngine
+    private let settings: NodeSettings
+    private let sink: AsyncStream<NodeEvent>.Continuation
+    private let offers = Mutex(PendingOffers())
+
+    /// Makes a node that is not on the network yet.
+    public init(identity: Identity, settings: NodeSettings) throws(PeerConnectError) {
+        engine = try NodeEngine(identity: identity.local, settings: settings)
+        self.settings = settings
+        me = Peer(id: identity.id, name: identity.displayName.description)
+        (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
+    }
+
+    /// Listens, advertises and browses, as the settings say.
+    public func start() async throws(PeerConnectError) -> Ready {
+        let port = try await engine.start()
+        Task { [engine, sink] in
+            for await event in engine.events {
+                let settled = self.offers.withLock { $0.take(event) }
+                settled?()
+                sink.yield(event)
+            }
+            sink.finish()
+        }
+        return Ready(port: port, discovery: settings.discovery == .off ? "off" : "daemon")
+    }
+
+    /// Does what is asked.
+    ///
+    /// Events it causes at once are in `events` before the reply; with a line, the reply is an event too, behind them.
+    @discardableResult
+    public func perform(_ command: NodeCommand, line: Int? = nil) async -> Reply {
+        await engine.perform(command, line: line)
+    }
+
+    /// What is open at the moment.
+    public func snapshot() async -> NodeSnapshot { await engine.snapshot() }
+
+    /// The peer meant; `nil` for an address, whose peer is known only when it answers.
+    public func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
+        try await engine.resolve(reference)
+    }
+
+    /// Serves one recipient in a chat of its own, where one answer covers invitation and offer.
+    public func offer(_ paths: [String], to reference: PeerReference) async -> OfferOutcome {
+        await withCheckedContinuation { continuation in
+            let token = offers.withLock { $0.add(continuation) }
+            Task {
+                if case .failed(let error) = await engine.offer(paths, to: reference, line: token) {
+                    offers.withLock { $0.settle(token, .failed(error)) }?()
+                }
+            }
+        }
+    }
+
+    /// Tells members and says goodbye; takes 2 s at most.
+    public func stop() async { await engine.stop() }
+}
+
+/// Offers whose outcome somebody waits for, by a negative number that no input line has.
+private struct PendingOffers {
+    private var last = 0
+    private var waiting: [Int: CheckedContinuation<Node.OfferOutcome, Never>] = [:]
+
+    mutating func add(_ continuation: CheckedContinuation<Node.OfferOutcome, Never>) -> Int {
+        last -= 1
+        waiting[last] = continuation
+        return last
+    }
+
+    /// Gives what is to be done once no lock is held.
+    mutating func settle(_ token: Int, _ outcome: Node.OfferOutcome) -> (() -> Void)? {
+        waiting.removeValue(forKey: token).map { continuation in { continuation.resume(returning: outcome) } }
+    }
+
+    mutating func take(_ event: NodeEvent) -> (() -> Void)? {
+        switch event {
+        case .inviteAnswered(let target, let answer, let reason, let line?) where answer != .accepted:
+            return settle(line, outcome(target, answer, reason))
+        case .fileDone(_, let results, let line?):
+            return results.first.flatMap { settle(line, .finished($0)) }
+        default: return nil
+        }
+    }
+
+    private func outcome(_ target: InviteTarget, _ answer: Answer, _ reason: String?) -> Node.OfferOutcome {
+        switch answer {
+        case .accepted, .declined, .busy, .timeout:
+            guard let peer = target.peer else { break }
+            return .refused(peer, answer)
+        case .unreachable, .incompatible, .wrongKey: break
+        }
+        let code: PeerConnectError.Code = answer == .wrongKey ? .wrongKey : .unreachable
+        let text = "\(target.label) cannot be reached: \(reason ?? answer.rawValue)."
+        return .failed(PeerConnectError(code, text))
+    }
+}

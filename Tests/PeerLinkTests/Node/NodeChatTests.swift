@@ -1,0 +1,108 @@
+import PeerModel
+import PeerProtocol
+import Testing
+
+@testable import PeerLink
+
+@Suite("Nodes that talk over loopback") struct NodeChatTests {
+    /// Starts a host and members who accept, and waits until all are in the chat.
+    private func chat(_ members: [String]) async throws -> (host: TestNode, members: [TestNode], address: PeerReference) {
+        let host = try TestNode("host")
+        let address = try await host.start()
+        var nodes: [TestNode] = []
+        var references: [PeerReference] = []
+        for name in members {
+            let node = try TestNode(name) { $0.invitations = .all }
+            references.append(try await node.start())
+            nodes.append(node)
+        }
+        #expect(await host.engine.perform(.invite(references), line: 1).isDone)
+        let id = try await host.next("chat.started") { $0.startedChat }
+        for node in nodes { #expect(try await node.next("chat.started") { $0.startedChat } == id) }
+        return (host, nodes, address)
+    }
+
+    @Test("A line of a member reaches everyone and is delivered", .timeLimit(.minutes(1)))
+    func relay() async throws {
+        let (host, members, _) = try await chat(["ada", "bob"])
+        #expect(await members[0].engine.perform(.say("hello"), line: 7).isDone)
+        for node in [host] + members {
+            let message = try await node.next("the line") { $0.message }
+            #expect(message.text == "hello")
+            #expect(message.from.name == "ada")
+        }
+        let missing = try await members[0].next("delivery") { $0.missing }
+        #expect(missing.isEmpty)
+        for node in [host] + members { await node.engine.stop() }
+    }
+
+    @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(1)))
+    func ends() async throws {
+        let (host, members, _) = try await chat(["ada", "bob"])
+        #expect(await members[0].engine.perform(.leave, line: nil).isDone)
+        #expect(try await members[0].next("its end") { $0.endReason } == .left)
+        #expect(try await members[1].next("its leaving") { $0.departure } == .left)
+        #expect(await members[1].engine.perform(.say("still here"), line: nil).isDone)
+        #expect(try await host.next("the line") { $0.message }.text == "still here")
+        #expect(await host.engine.perform(.end, line: nil).isDone)
+        #expect(try await members[1].next("the end") { $0.endReason } == .ended)
+        for node in [host] + members { await node.engine.stop() }
+    }
+
+    @Test("Someone in a chat answers busy, and is free again after it", .timeLimit(.minutes(1)))
+    func busy() async throws {
+        let (host, members, reference) = try await chat(["ada"])
+        let stranger = try TestNode("stranger")
+        _ = try await stranger.start()
+        #expect(await stranger.engine.perform(.invite([reference]), line: nil).isDone)
+        #expect(try await stranger.next("an answer") { $0.answer } == .busy)
+        #expect(await host.engine.perform(.end, line: nil).isDone)
+        _ = try await host.next("its end") { $0.endReason }
+        #expect(await stranger.engine.perform(.invite([reference]), line: nil).isDone)
+        let number = try await host.next("a question") { $0.question }
+        #expect(await host.engine.perform(.decline(.number(number)), line: nil).isDone)
+        #expect(try await stranger.next("an answer") { $0.answer } == .declined)
+        for node in [host, stranger] + members { await node.engine.stop() }
+    }
+
+    @Test("A key that is not the expected one is named", .timeLimit(.minutes(1)))
+    func wrongKey() async throws {
+        let real = try TestNode("real"), other = try TestNode("other")
+        let reference = try await real.start()
+        let wrong = PeerReference("\(other.identity.id)@\(reference.text)")
+        _ = try await other.start()
+        let caller = try TestNode("caller")
+        _ = try await caller.start()
+        #expect(await caller.engine.perform(.invite([wrong]), line: nil).isDone)
+        #expect(try await caller.next("an answer") { $0.answer } == .wrongKey)
+        for node in [real, other, caller] { await node.engine.stop() }
+    }
+
+    @Test("Two that invite each other at once end in one chat", .timeLimit(.minutes(1)), arguments: 0..<20)
+    func mutual(_ round: Int) async throws {
+        let left = try TestNode("left"), right = try TestNode("right")
+        let toLeft = try await left.start(), toRight = try await right.start()
+        async let first = left.engine.perform(.invite([toRight]), line: nil)
+        async let second = right.engine.perform(.invite([toLeft]), line: nil)
+        _ = await (first, second)
+        let leftHost = try await left.next("a chat") { $0.startedHost }
+        let rightHost = try await right.next("a chat") { $0.startedHost }
+        #expect(leftHost == rightHost)
+        for node in [left, right] { await node.engine.stop() }
+    }
+}
+
+extension Reply {
+    var isDone: Bool { if case .failed = self { false } else { true } }
+}
+
+extension NodeEvent {
+    var startedChat: ChatID? { if case .chatStarted(let chat, _, _, _) = self { chat } else { nil } }
+    var startedHost: PeerID? { if case .chatStarted(_, _, let host, _) = self { host.id } else { nil } }
+    var message: ChatMessage? { if case .message(let message) = self { message } else { nil } }
+    var missing: [Peer]? { if case .messageDelivered(_, _, _, let missing, _) = self { missing } else { nil } }
+    var endReason: ChatEndReason? { if case .chatEnded(_, let reason, _) = self { reason } else { nil } }
+    var departure: DepartureReason? { if case .memberLeft(_, _, let reason) = self { reason } else { nil } }
+    var answer: Answer? { if case .inviteAnswered(_, let answer, _, _) = self { answer } else { nil } }
+    var question: Int? { if case .inviteReceived(let number, _, _, _) = self { number } else { nil } }
+}
