@@ -40,7 +40,7 @@ public final class Identity: Sendable {
     /// Keeps other processes from running under this identity while the result lives; `nil` for one that is not stored.
     ///
     /// - Throws: `locked`, naming who has it.
-    package func lock() throws(PeerConnectError) -> IdentityLock? {
+    package func lock() throws(PeerConnectError) -> (any Sendable)? {
         guard let store else { return nil }
         return try publicly { () throws(IdentityError) in try store.lock(local) }
     }

@@ -79,11 +79,15 @@ public final class Node: Sendable {
     }
 
     /// Serves one recipient in a chat of its own, where one answer covers invitation and offer.
-    public func offer(_ paths: [String], to reference: PeerReference) async -> OfferOutcome {
+    ///
+    /// Waits for the answer no longer than `seconds`, and for the transfer as long as it moves.
+    public func offer(
+        _ paths: [String], to reference: PeerReference, answerWithin seconds: Double = 300
+    ) async -> OfferOutcome {
         await withCheckedContinuation { continuation in
             let token = offers.withLock { $0.add(continuation) }
             Task {
-                if case .failed(let error) = await engine.offer(paths, to: reference, line: token) {
+                if case .failed(let error) = await engine.offer(paths, to: reference, answerWithin: seconds, line: token) {
                     offers.withLock { $0.settle(token, .failed(error)) }?()
                 }
             }

@@ -35,6 +35,8 @@ package enum Limits {
     package static let peersByDefault = 7
     package static let peersAtMost = 64
     package static let answer = 30.0
+    /// For an invitation that brings a file: its sender may wait in a script.
+    package static let fileAnswer = 300.0
     package static let pendingInvitations = 8
     package static let text = 16 << 10
     package static let undeliveredAfter = 15.0

@@ -7,7 +7,8 @@ extension NodeMachine {
         _ invite: Invite, from remote: RemotePeer, on connection: ConnectionID, at moment: Moment
     ) {
         let question = Question(
-            number: 0, from: remote, connection: connection, invite: invite, deadline: moment.now + Limits.answer)
+            number: 0, from: remote, connection: connection, invite: invite,
+            deadline: moment.now + (invite.purpose == .file ? Limits.fileAnswer : Limits.answer))
         let isKnown = questions.contains { $0.connection == connection || $0.invite.chat == invite.chat }
         guard !isKnown, slots[invite.chat] == nil else {
             effects.append(.close(connection))

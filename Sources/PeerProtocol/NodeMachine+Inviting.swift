@@ -25,7 +25,8 @@ extension NodeMachine {
 
     /// Invites peers into a new chat, or into the one this peer hosts.
     package mutating func invite(
-        _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil, line: Int?, at moment: Moment
+        _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil, answerWithin seconds: Double = Limits.answer,
+        line: Int?, at moment: Moment
     ) -> Reply {
         if let question = questions.first(where: { q in
             q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id }
@@ -54,7 +55,7 @@ extension NodeMachine {
             let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
             return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
         }
-        let round = begin(wanted, running: running, chat: hosted?.key, purpose, offer, line, at: moment)
+        let round = begin(wanted, running: running, chat: hosted?.key, purpose, offer, seconds, line, at: moment)
         if case .hosting(let chat, _) = hosted?.value {
             slots[round.chat] = .hosting(chat, round)
         } else {
@@ -65,11 +66,11 @@ extension NodeMachine {
 
     private mutating func begin(
         _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
-        _ line: Int?, at moment: Moment
+        _ seconds: Double, _ line: Int?, at moment: Moment
     ) -> InvitationRound {
         var round = InvitationRound(
             chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, line: line, deadline: moment.now + Limits.answer, invitees: running?.invitees ?? [])
+            offer: offer, line: line, deadline: moment.now + seconds, invitees: running?.invitees ?? [])
         for invitation in wanted {
             let dial = nextDial()
             round.invitees.append(

@@ -1,1 +1,3 @@
-print("peerconnect")
+import PeerConnectCLI
+
+await PeerConnectProgram.main()

@@ -94,7 +94,7 @@ extension NodeEngine {
             emit(
                 .fileReceived(
                     ReceivedFiles(
-                        transfer: transfer, from: sender, paths: landed.paths, size: landed.size,
+                        transfer: transfer, from: sender, paths: landed.paths, size: size,
                         mended: landed.mended, skipped: landed.skipped)))
             report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
         case .spooled: report(.stored(transfer))

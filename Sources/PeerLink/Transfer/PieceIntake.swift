@@ -13,7 +13,7 @@ struct PieceIntake {
     }
 
     enum Outcome {
-        case landed(Landed, isPartial: Bool)
+        case landed(Landing.Landed, isPartial: Bool)
         case spooled
         case failed(TransferReason, String)
     }
