@@ -29,11 +29,17 @@ package struct PieceHeader: Equatable, Sendable {
 
     /// Reads the first 36 bytes of a payload; throws if there is no piece behind them, or more than 1 MiB.
     package init(parsing payload: [UInt8]) throws(WireError) {
-        var reader = ByteReader(payload)
+        try self.init(parsing: Array(payload.prefix(Self.size)), followedBy: payload.count - Self.size)
+    }
+
+    /// Reads the 36 bytes alone, so that the piece behind them can be read to where it is kept.
+    package init(parsing head: [UInt8], followedBy length: Int) throws(WireError) {
+        var reader = ByteReader(head)
         index = try reader.number(in: 1...UInt32.max)
         hash = try reader.digest()
-        guard reader.remaining > 0 else { throw .truncated }
-        guard reader.remaining <= Limits.pieceSize else { throw .badLayout }
+        try reader.finish()
+        guard length > 0 else { throw .truncated }
+        guard length <= Limits.pieceSize else { throw .badLayout }
     }
 
     /// Adds the 36 bytes to `buffer`.

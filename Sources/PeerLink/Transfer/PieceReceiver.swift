@@ -112,7 +112,7 @@ struct PieceReceiver {
     ) throws(StreamError) {
         guard length > PieceHeader.size, last < ledger.pieces else { throw .violation("an empty piece") }
         let head = try stream.readAll(PieceHeader.size)
-        guard let header = try? PieceHeader(parsing: head) else {
+        guard let header = try? PieceHeader(parsing: head, followedBy: length - PieceHeader.size) else {
             throw .violation("a piece that cannot be read")
         }
         buffer.index = UInt64(header.index)
