@@ -122,8 +122,10 @@ package actor NodeEngine {
             if spawned == nil { done.resume() }
         }
         sink.finish()
-        loop.stop()
     }
+
+    // Not in `stop()`: calls that come after it, a second `stop()` too, still need a thread to run on.
+    deinit { loop.stop() }
 
     // MARK: Connections
 
