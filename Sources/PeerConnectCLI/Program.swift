@@ -40,24 +40,30 @@ final class Program: Sendable {
     }
 
     /// Runs the command line (without the program's name) and leaves with its code.
-    func run(_ arguments: [String]) async -> Never {
+    ///
+    /// To be called on the main thread, which waits here: an asynchronous `main` would hand it to Dispatch, where it
+    /// unblocks every signal and so takes their default action before we hear of them.
+    func run(_ arguments: [String]) -> Never {
         do {
             try Signals().deliver { self.note(.signal($0)) }
-            let world = world()
-            let work = Task { await execute(arguments, in: world) { self.interruption.withLock { $0?.code } } }
-            Task {
-                for await interruption in interruptions {
-                    work.cancel()
-                    try? await Task.sleep(for: Self.goodbye)
-                    Self.leave(interruption, interruption.code)
-                }
-            }
-            let code = await work.value
-            Self.leave(interruption.withLock { $0 }, code)
         } catch {
             OutputWriter(descriptor: STDERR_FILENO).write("peerconnect: cannot start (\(error))\n")
             exit(ExitStatus.failed.rawValue)
         }
+        let world = world()
+        let work = Task { await execute(arguments, in: world) { self.interruption.withLock { $0?.code } } }
+        Task {
+            for await interruption in interruptions {
+                work.cancel()
+                try? await Task.sleep(for: Self.goodbye)
+                Self.leave(interruption, interruption.code)
+            }
+        }
+        Task {
+            let code = await work.value
+            Self.leave(interruption.withLock { $0 }, code)
+        }
+        while true { pause() }  // whatever ends the program calls exit
     }
 
     private static func leave(_ interruption: Interruption?, _ code: Int32) -> Never {
