@@ -43,7 +43,9 @@ package enum SafeText {
                 return
             }
             let next = scalars.dropFirst(index + 1).first
-            if isHarmful(scalar) || scalar == joiner && !joins(previous, next) {
+            // The tags of a region's flag (UTS #51, 1.4.9) are the only ones that are seen.
+            let isFlagTag = (0xE0020...0xE007F).contains(scalar.value) && scalars.first == "\u{1F3F4}"
+            if isHarmful(scalar) && !isFlagTag || scalar == joiner && !joins(previous, next) {
                 result += visible(scalar)
             } else {
                 result.unicodeScalars.append(scalar)
@@ -66,7 +68,7 @@ package enum SafeText {
         case 0x61C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true  // bidirectional controls (UAX #9)
         case 0xAD, 0x180E, 0x200B, 0x200C, 0x2060...0x2064, 0x206A...0x206F, 0xFEFF: true  // of no width
         case 0x2028, 0x2029: true  // line and paragraph separators
-        case 0xFFF9...0xFFFB, 0xE0000...0xE001F: true  // annotations, language tags
+        case 0xFFF9...0xFFFB, 0xE0000...0xE007F: true  // annotations, tags
         default: scalar.properties.isNoncharacterCodePoint
         }
     }

@@ -19,7 +19,7 @@ package final class Spool: PieceReading {
         }
     }
 
-    /// Writes all the bytes; what is read before it was written is zeros.
+    /// Writes all the bytes; what was not written yet is not to be read.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(TransferFailure) {
         do { try file.write(bytes, at: offset) } catch { throw TransferFailure(writing: "The spool", error) }
     }
