@@ -1,3 +1,3 @@
 import PeerConnectCLI
 
-await PeerConnectProgram.main()
+PeerConnectProgram.main()
