@@ -1,5 +1,5 @@
-@_exported public import PeerModel
 internal import PeerLink
+@_exported public import PeerModel
 internal import Synchronization
 
 /// A running peer: visible on the network, able to invite, to be invited, to talk and to send files.
@@ -87,7 +87,9 @@ public final class Node: Sendable {
         await withCheckedContinuation { continuation in
             let token = offers.withLock { $0.add(continuation) }
             Task {
-                if case .failed(let error) = await engine.offer(paths, to: reference, answerWithin: seconds, line: token) {
+                if case .failed(let error) = await engine.offer(
+                    paths, to: reference, answerWithin: seconds, line: token)
+                {
                     offers.withLock { $0.settle(token, .failed(error)) }?()
                 }
             }

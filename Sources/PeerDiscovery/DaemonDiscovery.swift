@@ -48,7 +48,9 @@ package final class DaemonDiscovery: @unchecked Sendable {  // all state is guar
         avahi_threaded_poll_start(poll)
     }
 
-    /// Changes the own advert. Not to be called on Avahi's thread, which the events come on.
+    /// Changes the own advert.
+    ///
+    /// Not to be called on Avahi's thread, which the events come on.
     package func update(_ advert: Advert) {
         guard let poll, retained != nil else { return }
         avahi_threaded_poll_lock(poll)
@@ -56,7 +58,9 @@ package final class DaemonDiscovery: @unchecked Sendable {  // all state is guar
         publisher.update(advert)
     }
 
-    /// Says goodbye and ends. Not to be called on Avahi's thread.
+    /// Says goodbye and ends.
+    ///
+    /// Not to be called on Avahi's thread.
     package func stop() {
         guard let poll, let retained else { return }
         avahi_threaded_poll_lock(poll)

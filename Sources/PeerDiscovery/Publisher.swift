@@ -1,7 +1,9 @@
 internal import CAvahi
 internal import PeerModel
 
-/// The own advert in the daemon's hands. Touched only on Avahi's thread or under its lock.
+/// The own advert in the daemon's hands.
+///
+/// Touched only on Avahi's thread or under its lock.
 final class Publisher {
     /// A name is only taken by a clone of this peer; counting up for ever would be an endless loop.
     private static let attempts = 5

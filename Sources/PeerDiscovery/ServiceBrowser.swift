@@ -1,7 +1,9 @@
 internal import CAvahi
 internal import PeerModel
 
-/// Finds instances of the service and keeps what each says. Touched only on Avahi's thread or under its lock.
+/// Finds instances of the service and keeps what each says.
+///
+/// Touched only on Avahi's thread or under its lock.
 ///
 /// One browser for instances; for each one TXT record browser, which stays and tells of changes. Addresses come from short-lived
 /// record browsers on the host, since a resolver gives only one of them.

@@ -94,7 +94,8 @@ extension NodeMachine {
 
     /// Offers files to the chat; the body names its recipients.
     package mutating func offer(_ body: OfferBody, line: Int?, at moment: Moment) -> Reply {
-        state(.offer(body), line: line, at: moment)
+        if case .failed(let error) = state(.offer(body), line: line, at: moment) { return .failed(error) }
+        return .done
     }
 
     private mutating func state(_ body: Statement.Body, line: Int?, at moment: Moment) -> Reply {

@@ -25,7 +25,8 @@ extension NodeMachine {
 
     /// Invites peers into a new chat, or into the one this peer hosts.
     package mutating func invite(
-        _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil, answerWithin seconds: Double = Limits.answer,
+        _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil,
+        answerWithin seconds: Double = Limits.answer,
         line: Int?, at moment: Moment
     ) -> Reply {
         if let question = questions.first(where: { q in
@@ -203,7 +204,8 @@ extension NodeMachine {
         effects += round.withdraw(.timeout, as: .timeout, all: false)
         put(round, in: chat)
         if case .inviting = slots[chat], !round.accepted.isEmpty {
-            slots[chat] = .hosting(HostChat(chat: chat, me: me, purpose: round.purpose, environment: environment), round)
+            slots[chat] = .hosting(
+                HostChat(chat: chat, me: me, purpose: round.purpose, environment: environment), round)
         }
         guard case .hosting = slots[chat] else {
             slots[chat] = nil

@@ -32,7 +32,9 @@ enum SocketAddress {
         }
     }
 
-    /// `nil` for families other than IP. An IPv4 address inside IPv6 is given as the IPv4 one it is.
+    /// The address, or `nil` for families other than IP.
+    ///
+    /// An IPv4 address inside IPv6 is given as the IPv4 one it is.
     static func read(_ pointer: UnsafePointer<sockaddr>?) -> PeerAddress? {
         guard let pointer else { return nil }
         let raw = UnsafeRawPointer(pointer)

@@ -19,7 +19,10 @@ struct Dial {
     /// Whether its host name is still being looked up.
     let isResolving: Bool
 
-    init(_ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false, now: Instant) {
+    init(
+        _ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false,
+        now: Instant
+    ) {
         self.id = id
         self.expected = expected
         self.label = label

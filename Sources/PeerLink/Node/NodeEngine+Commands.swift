@@ -47,13 +47,16 @@ extension NodeEngine {
     }
 
     /// Invites one peer into a chat of its own to take these files: one answer covers invitation and offer.
-    package func offer(_ paths: [String], to reference: PeerReference, answerWithin seconds: Double, line: Int?) async -> Reply {
+    package func offer(_ paths: [String], to reference: PeerReference, answerWithin seconds: Double, line: Int?) async
+        -> Reply
+    {
         let reply: Reply
         do throws(PeerConnectError) {
             let invitation = try invitation(reference)
             // Who an address belongs to is not known yet; the offer names its recipient once it is.
             let body = try await offer(paths, to: [])
-            reply = machine.invite([invitation], purpose: .file, offer: body, answerWithin: seconds, line: line, at: moment)
+            reply = machine.invite(
+                [invitation], purpose: .file, offer: body, answerWithin: seconds, line: line, at: moment)
         } catch {
             reply = .failed(error)
         }
@@ -126,7 +129,8 @@ extension NodeEngine {
         let view = machine.currentView
         let present = view.map { [$0.host] + $0.members } ?? []
         let named = present.filter {
-            $0.name.lowercased() == reference.text.lowercased() || $0.id.description.hasPrefix(reference.text.lowercased())
+            $0.name.lowercased() == reference.text.lowercased()
+                || $0.id.description.hasPrefix(reference.text.lowercased())
         }
         if named.count == 1 { return named[0].id }
         if named.count > 1 {

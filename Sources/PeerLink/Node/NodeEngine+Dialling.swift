@@ -16,11 +16,14 @@ extension NodeEngine {
             switch typed.host {
             case .ip(let ip):
                 let address = PeerAddress(ip, port: port)
-                begin(Dial(id, expected: expected, label: address.description, addresses: [address], now: BootClock.now()))
+                begin(
+                    Dial(id, expected: expected, label: address.description, addresses: [address], now: BootClock.now())
+                )
             case .name(let name):
                 // Kept while the name is looked up, so that it can be given up.
                 dials[id] = Dial(
-                    id, expected: expected, label: name, addresses: [], isResolving: true, now: BootClock.now() + Limits.dial)
+                    id, expected: expected, label: name, addresses: [], isResolving: true,
+                    now: BootClock.now() + Limits.dial)
                 Task { await lookUp(id, name, port, expected: expected) }
             }
         }

@@ -14,7 +14,9 @@ extension NodeEngine {
     }
 
     func startDiscovery() {
-        guard settings.discovery != .off else { return emit(.discovery(backend: "off", state: .down, reason: "switched off")) }
+        guard settings.discovery != .off else {
+            return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
+        }
         let own = OwnRun(id: identity.id, run: run.description)
         let discovery = DaemonDiscovery(own: own, interfaces: settings.interfaces) { [weak self] event in
             self?.loop.post { self?.assumeIsolated { $0.discovered(event) } }

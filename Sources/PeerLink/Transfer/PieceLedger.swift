@@ -121,7 +121,9 @@ enum PieceHasher {
         var chain = PieceChain(transfer)
         let pieces = ledger.pieces
         for piece in 1...max(pieces, 1) {
-            while ledger.state.wait(seconds: 60, until: { $0.failure != nil || $0.served + lead >= piece ? true : nil }) == nil {}
+            while ledger.state.wait(seconds: 60, until: { $0.failure != nil || $0.served + lead >= piece ? true : nil })
+                == nil
+            {}
             if ledger.state.read({ $0.failure != nil }) { return }
             let range = ledger.range(of: piece)
             let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(range.count)])

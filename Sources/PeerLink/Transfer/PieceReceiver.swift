@@ -4,7 +4,7 @@ internal import PeerTLS
 internal import PeerWire
 
 /// One piece on its way from the thread that receives to the thread that checks and writes.
-final class PieceBuffer: @unchecked Sendable {  // handed from one thread to the other through a locked queue, never shared
+final class PieceBuffer: @unchecked Sendable {  // handed on through a locked queue
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.pieceSize, alignment: 4096)
     var count = 0
     var index: UInt64 = 0

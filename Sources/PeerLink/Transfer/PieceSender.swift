@@ -22,7 +22,9 @@ struct PieceSender {
             try send(next, hash, &stream, buffer)
             if PieceLedger.isCheckpoint(next, of: pieces) {
                 let behind = next
-                guard case .checkpoint(let signature) = try wait(&stream, { ledger.checkpoint(behind: behind, seconds: $0) })
+                guard
+                    case .checkpoint(let signature) = try wait(
+                        &stream, { ledger.checkpoint(behind: behind, seconds: $0) })
                 else { return }
                 try stream.write(
                     encodeFrame(

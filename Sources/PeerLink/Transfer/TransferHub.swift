@@ -53,7 +53,9 @@ struct TransferHub {
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
 
     mutating func redeem(_ open: Open, by peer: PeerID) -> Ticket? {
-        guard let ticket = tickets[open.ticket], ticket.transfer == open.transfer, ticket.peer == peer else { return nil }
+        guard let ticket = tickets[open.ticket], ticket.transfer == open.transfer, ticket.peer == peer else {
+            return nil
+        }
         tickets[open.ticket] = nil
         return ticket
     }

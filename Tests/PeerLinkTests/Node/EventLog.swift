@@ -29,7 +29,8 @@ final class TestNode: Sendable {
     }
 
     /// Waits for the next event that `pick` takes; events before it are skipped, later ones kept.
-    func next<Value: Sendable>(_ what: String, _ pick: @escaping @Sendable (NodeEvent) -> Value?) async throws -> Value {
+    func next<Value: Sendable>(_ what: String, _ pick: @escaping @Sendable (NodeEvent) -> Value?) async throws -> Value
+    {
         try #require(await log.next(pick), "\(identity.displayName) never had \(what)")
     }
 

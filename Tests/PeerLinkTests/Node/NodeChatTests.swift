@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Nodes that talk over loopback") struct NodeChatTests {
     /// Starts a host and members who accept, and waits until all are in the chat.
-    private func chat(_ members: [String]) async throws -> (host: TestNode, members: [TestNode], address: PeerReference) {
+    private func chat(_ members: [String]) async throws -> (host: TestNode, members: [TestNode], address: PeerReference)
+    {
         let host = try TestNode("host")
         let address = try await host.start()
         var nodes: [TestNode] = []
