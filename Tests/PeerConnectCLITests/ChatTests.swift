@@ -43,6 +43,17 @@ struct ChatTests {
         ]
     }
 
+    @Test("An offer made while inviting waits for the chat too, behind the text before it")
+    func offerWaits() async throws {
+        let node = node()
+        let stage = Stage(home: ScriptedHome(node: node))
+        let status = await stage.run("chat", input: ["/invite ada", "hello", "/send f"]) {
+            for event in started { node.emit(event) }
+        }
+        #expect(status == 0)
+        #expect(node.commands.map { $0.prefix(6) } == ["invite", "say(\"h", "send(p"])
+    }
+
     @Test("A text typed while inviting waits for the chat, and the end of input for its delivery")
     func textWaits() async throws {
         let node = node()

@@ -16,7 +16,7 @@ enum ChatStep: Sendable {
 
 /// Joins the node's events and the lines of input: one line at a time, each answered before the next is looked at.
 struct ChatLoop: Sendable {
-    /// Texts that may wait for a chat before no more lines are read.
+    /// Texts and offers that may wait for a chat before no more lines are read.
     private static let heldAtMost = 256
     /// How long a crossing invitation may take from our withdrawal to the start of its chat.
     private static let settling = Duration.seconds(2)
@@ -31,7 +31,7 @@ struct ChatLoop: Sendable {
     var state = ChatState()
     private let parser: PromptParser
     private var lineNumber = 0
-    private var held: [(line: Int, text: String)] = []
+    private var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
     private var current: (line: Int, command: NodeCommand)?
     private var isReading = false
@@ -140,26 +140,28 @@ struct ChatLoop: Sendable {
         switch line {
         case .nothing: teller.confirm(number)
         case .problem(let error): teller.refuse(number, error)
-        case .message(let text):
-            if state.holdsTexts {
-                held.append((number, text))
-                if run.world.inputIsTerminal { teller.note("Your message waits for the chat to start.") }
-            } else {
-                perform(.say(text), line: number)
-            }
+        case .message(let text): performInChat(.say(text), line: number)
         case .unnamed(let command):
             if run.world.inputIsTerminal, !run.console.isJSON {
                 teller.listOpenItems(for: command, await session.snapshot())
             } else {
                 perform(command, line: number)
             }
-        case .command(let command): perform(command, line: number)
+        case .command(let command):
+            if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text)
         case .who: teller.listMembers(number, await session.snapshot())
         case .transfers: teller.listTransfers(number, await session.snapshot())
         case .help(let commands): teller.help(number, commands)
         case .quit: await quit(number, isSecond: isSecondQuit)
         }
+    }
+
+    /// For what only makes sense in a chat: it waits for one that is about to come.
+    private mutating func performInChat(_ command: NodeCommand, line: Int) {
+        guard state.holdsTexts else { return perform(command, line: line) }
+        held.append((line, command))
+        if run.world.inputIsTerminal { teller.note("That waits for the chat to start.") }
     }
 
     private mutating func perform(_ command: NodeCommand, line: Int) {
@@ -175,8 +177,8 @@ struct ChatLoop: Sendable {
     private mutating func advance() async {
         guard !isStopping, current == nil else { return }
         if !state.holdsTexts, !held.isEmpty {
-            let (line, text) = held.removeFirst()
-            return perform(.say(text), line: line)
+            let (line, command) = held.removeFirst()
+            return perform(command, line: line)
         }
         if inputEnded {
             if held.isEmpty, state.isIdle { stop(finalStatus) }
