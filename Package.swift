@@ -55,6 +55,7 @@ let package = Package(
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
-        tests("LabTests", "PeerModel"),
+        .testTarget(
+            name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),
     ]
 )

@@ -1,0 +1,80 @@
+import Foundation
+import Glibc
+import Testing
+
+/// A network of real hosts, each with its own D-Bus and avahi-daemon; see the script `lan` beside this file.
+final class Lab: Sendable {
+    let folder: String
+    private let state: String
+
+    /// Why the lab cannot be had here; `nil` when it can. On a build server it must be there.
+    static var obstacle: String? {
+        if ProcessInfo.processInfo.environment["CI"] == "true" { return nil }
+        if geteuid() != 0 { return "needs root" }
+        let tools = ["/usr/sbin/nft", "/usr/sbin/avahi-daemon", "/usr/bin/dbus-daemon", "/usr/bin/nsenter"]
+        return tools.first { access($0, X_OK) != 0 }.map { "needs \($0)" }
+    }
+
+    init(hosts: Int, _ options: String...) throws {
+        folder = FileManager.default.temporaryDirectory.path + "/peerconnect-lab-\(UUID().uuidString.prefix(8))"
+        state = folder + "/lan"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try lan("up", String(hosts), options: options)
+    }
+
+    deinit {
+        _ = try? lan("down")
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent().path + "/lan"
+
+    /// The program that was built with these tests.
+    private static let binary: String = {
+        if let path = ProcessInfo.processInfo.environment["PEERCONNECT_BINARY"] { return path }
+        let bundle = URL(filePath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? Bundle.main.bundlePath)
+        return bundle.deletingLastPathComponent().appending(path: "peerconnect").path
+    }()
+
+    /// Runs the script; its own words are the error.
+    @discardableResult
+    func lan(_ arguments: String..., options: [String] = []) throws -> String {
+        let process = Process(), output = Pipe()
+        process.executableURL = URL(filePath: Self.script)
+        process.arguments = arguments + options
+        process.environment = ProcessInfo.processInfo.environment.merging(["LAN_DIR": state]) { $1 }
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failure(text: "lan \(arguments): \(text)") }
+        return text
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let text: String
+        var description: String { text }
+    }
+
+    func home(_ host: Int) -> String { "\(folder)/h\(host)" }
+    func downloads(_ host: Int) -> String { home(host) + "/downloads" }
+
+    /// Starts the program on a host.
+    func run(_ host: Int, _ arguments: String...) throws -> Running {
+        try Running(
+            name: "h\(host)", script: Self.script, state: state, home: home(host),
+            arguments: ["exec", String(host), "env", "PEERCONNECT_HOME=\(home(host))", Self.binary] + arguments)
+    }
+
+    /// A chat program on a host, that says its events as JSON; `more` are its further options.
+    func chat(_ host: Int, _ more: String...) async throws -> Running {
+        let program = try Running(
+            name: "h\(host)", script: Self.script, state: state, home: home(host),
+            arguments: ["exec", String(host), "env", "PEERCONNECT_HOME=\(home(host))", Self.binary, "chat", "--json"]
+                + ["--name", "p\(host)"] + more)
+        _ = try await program.event("ready")
+        return program
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The main job on several hosts: real discovery, real processes of the built program.
+@Suite(
+    "Hosts of one network", .serialized, .timeLimit(.minutes(2)),
+    .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
+struct ThreeHostTests {
+    /// `h1` invites the others, who accept; all are in one chat.
+    private func chat(_ lab: Lab, _ members: [Int], _ options: String...) async throws -> [Running] {
+        var programs = [try await lab.chat(1, "--accept-files", "all")]
+        for host in members { programs.append(try await lab.chat(host, "--accept", "all", "--accept-files", "all")) }
+        for host in members { try await programs[0].event("peer.found") { $0.name(of: "peer") == "p\(host)" } }
+        programs[0].send("/invite " + members.map { "p\($0)" }.joined(separator: " "))
+        for program in programs { try await program.event("chat.started") }
+        return programs
+    }
+
+    @Test("A member's line and files reach everyone, and the sender hears that they were verified")
+    func mainJob() async throws {
+        let lab = try Lab(hosts: 3)
+        let big = lab.folder + "/big file.bin", tree = lab.folder + "/tree"
+        try Self.makeFile(big, megabytes: 200)
+        for index in 0..<500 {
+            let folder = "\(tree)/d\(index % 20)"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try Data("\(index)\n".utf8 + [UInt8](repeating: UInt8(index % 256), count: index * 7))
+                .write(to: URL(filePath: "\(folder)/f \(index) é.txt"))
+        }
+        try FileManager.default.createDirectory(atPath: tree + "/empty", withIntermediateDirectories: true)
+
+        let programs = try await chat(lab, [2, 3])
+        programs[1].send("hello from two")
+        for program in programs {
+            let message = try await program.event("message")
+            #expect(message.text("text") == "hello from two")
+            #expect(message.name(of: "from") == "p2")
+        }
+        programs[1].send("/send '\(big)' '\(tree)'")
+        let done = try await programs[1].event("file.done", within: 60)
+        let results = try #require(done["results"] as? [Running.Event])
+        #expect(results.map { $0.text("status") } == ["verified", "verified"])
+        for host in [1, 3] {
+            #expect(Self.areEqual(big, lab.downloads(host) + "/big file.bin"))
+            #expect(Self.areEqual(tree, lab.downloads(host) + "/tree"))
+        }
+    }
+
+    @Test("Who is in a chat answers busy; members leave, the host ends, and a new chat starts at once")
+    func lives() async throws {
+        let lab = try Lab(hosts: 4)
+        let programs = try await chat(lab, [2, 3])
+        let stranger = try await lab.chat(4)
+        try await stranger.event("peer.found") { $0.name(of: "peer") == "p1" }
+        stranger.send("/invite p1")
+        #expect(try await stranger.event("invite.answered", within: 1).text("answer") == "busy")
+        programs[1].send("/leave")
+        #expect(try await programs[2].event("member.left").text("reason") == "left")
+        programs[2].send("still here")
+        #expect(try await programs[0].event("message").text("text") == "still here")
+        programs[0].send("/end")
+        #expect(try await programs[2].event("chat.ended").text("reason") == "ended")
+        programs[0].send("/invite p2 p3")
+        for program in programs { try await program.event("chat.started") }
+    }
+
+    @Test("Killed members and hosts are called crashed, cut ones timed out, within 15 s")
+    func losses() async throws {
+        let lab = try Lab(hosts: 4)
+        let programs = try await chat(lab, [2, 3, 4])
+        programs[1].kill(SIGKILL)
+        for program in [programs[0], programs[2]] {
+            #expect(try await program.event("member.left").text("reason") == "crashed")
+        }
+        try lab.lan("cut", "3")
+        #expect(try await programs[0].event("member.left").text("reason") == "timed-out")
+        let alone = try await programs[2].event("chat.ended")
+        #expect(alone.text("reason") == "host-lost")
+        #expect(alone.text("cause") == "timed-out")
+        programs[0].kill(SIGKILL)
+        let end = try await programs[3].event("chat.ended")
+        #expect(end.text("reason") == "host-lost")
+        #expect(end.text("cause") == "crashed")
+    }
+
+    @Test("The same with link-local IPv6 only, and an inviter that nobody can dial")
+    func narrow() async throws {
+        let lab = try Lab(hosts: 3, "--ipv6-only")
+        try lab.lan("shut", "1")
+        let programs = try await chat(lab, [2, 3])
+        let file = lab.folder + "/ten.bin"
+        try Self.makeFile(file, megabytes: 10)
+        programs[2].send("/send \(file)")
+        try await programs[2].event("file.done", within: 30)
+        for host in [1, 2] { #expect(Self.areEqual(file, lab.downloads(host) + "/ten.bin")) }
+    }
+
+    @Test("An address is enough without discovery")
+    func typedAddress() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let guest = try await lab.chat(2, "--accept", "all", "--discovery", "off")
+        let host = try await lab.chat(1)
+        #expect(try await host.event("discovery") { $0.text("state") == "down" }.text("reason") != nil)
+        host.send("/invite 10.77.0.2")
+        for program in [host, guest] { try await program.event("chat.started") }
+    }
+
+    @Test("The record is what other tools read, and theirs is listed")
+    func interoperates() async throws {
+        let lab = try Lab(hosts: 2)
+        let program = try await lab.chat(1)
+        try await program.event("discovery") { $0.text("state") == "published" }
+        let seen = try lab.lan("exec", "2", "avahi-browse", "-rt", "_peerconnect._tcp")
+        let id = try #require(try await lab.chatID(2))
+        #expect(seen.contains("\"txtvers=1\"") && seen.contains("\"name=p1\"") && seen.contains("port = [27182]"))
+        let script = """
+            import socket, sys, time
+            from zeroconf import ServiceInfo, Zeroconf
+            z = Zeroconf(interfaces=["10.77.0.2"])
+            z.register_service(ServiceInfo("_peerconnect._tcp.local.", "zoe x._peerconnect._tcp.local.", port=4000,
+                addresses=[socket.inet_aton("10.77.0.2")], server="zoe.local.", properties={"txtvers": "1", "id": "\(id)",
+                "name": "zoe", "pv": "1-1", "st": "idle", "kind": "chat", "run": "abcdefgh-1"}))
+            time.sleep(30)
+            """
+        let path = lab.folder + "/zoe.py"
+        try Data(script.utf8).write(to: URL(filePath: path))
+        async let publisher = Task.detached { try? lab.lan("exec", "2", "timeout", "20", "/usr/bin/python3", path) }.value
+        let found = try await program.event("peer.found", within: 18) { $0.name(of: "peer") == "zoe" }
+        #expect((found["addresses"] as? [String])?.contains("10.77.0.2:4000") == true)
+        _ = await publisher
+    }
+
+    @Test("One shot: a file goes from send to receive, and exit codes say how it went")
+    func oneShot() async throws {
+        let lab = try Lab(hosts: 2)
+        let file = lab.folder + "/note.txt"
+        try Data("hello\n".utf8).write(to: URL(filePath: file))
+        let receiver = try lab.run(2, "receive", "--name", "inbox", "--accept", "all", "--once")
+        let sender = try lab.run(1, "send", file, "--to", "inbox", "--wait", "15")
+        #expect(try await sender.exitStatus() == 0)
+        #expect(try await receiver.exitStatus() == 0)
+        #expect(receiver.lines == [lab.downloads(2) + "/note.txt"])
+        #expect(Self.areEqual(file, lab.downloads(2) + "/note.txt"))
+        let nobody = try lab.run(1, "send", file, "--to", "nobody", "--wait", "2")
+        #expect(try await nobody.exitStatus() == 3)
+        let refuser = try await lab.chat(2, "--accept-files", "none")
+        let refused = try lab.run(1, "send", file, "--to", "p2", "--wait", "10")
+        #expect(try await refused.exitStatus() == 4)
+        refuser.endInput()
+    }
+
+    @Test("A name keeps its ID in every process, and another has another")
+    func identities() async throws {
+        let lab = try Lab(hosts: 1, "--no-avahi")
+        let first = try await lab.chatID(1), again = try await lab.chatID(1)
+        #expect(first != nil && first == again)
+        let other = try lab.run(1, "chat", "--json", "--name", "someone else", "--discovery", "off")
+        #expect(try await other.event("ready").text("id") != first)
+    }
+
+    private static func makeFile(_ path: String, megabytes: Int) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path),
+            let random = FileHandle(forReadingAtPath: "/dev/urandom")
+        else { throw Lab.Failure(text: "\(path) cannot be made") }
+        for _ in 0..<megabytes { try file.write(contentsOf: try random.read(upToCount: 1_000_000) ?? Data()) }
+    }
+
+    /// Byte by byte, folders with all that is in them.
+    private static func areEqual(_ left: String, _ right: String) -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/diff")
+        process.arguments = ["-rq", left, right]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
+
+extension Lab {
+    /// The ID of the name that `chat` uses on a host, from a run of its own.
+    func chatID(_ host: Int) async throws -> String? {
+        let program = try run(host, "chat", "--json", "--name", "p\(host)", "--discovery", "off", "--port", "0")
+        let id = try await program.event("ready").text("id")
+        program.endInput()
+        _ = try await program.exitStatus()
+        return id
+    }
+}
