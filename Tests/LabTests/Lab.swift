@@ -7,7 +7,9 @@ final class Lab: Sendable {
     let folder: String
     private let state: String
 
-    /// Why the lab cannot be had here; `nil` when it can. On a build server it must be there.
+    /// Why the lab cannot be had here; `nil` when it can.
+    ///
+    /// On a build server it must be there.
     static var obstacle: String? {
         if ProcessInfo.processInfo.environment["CI"] == "true" { return nil }
         if geteuid() != 0 { return "needs root" }
@@ -39,17 +41,15 @@ final class Lab: Sendable {
     /// Runs the script; its own words are the error.
     @discardableResult
     func lan(_ arguments: String..., options: [String] = []) throws -> String {
-        let process = Process(), output = Pipe()
-        process.executableURL = URL(filePath: Self.script)
-        process.arguments = arguments + options
-        process.environment = ProcessInfo.processInfo.environment.merging(["LAN_DIR": state]) { $1 }
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(text: "lan \(arguments): \(text)") }
+        // The daemons it starts keep its pipes, so its words go to a file.
+        let words = folder + "/lan-\(UUID().uuidString.prefix(8)).log"
+        let line = ([Self.script] + arguments + options).map { "'\($0)'" }.joined(separator: " ")
+        let child = try Child(
+            ["/bin/sh", "-c", "exec \(line) >'\(words)' 2>&1 </dev/null"], environment: ["LAN_DIR": state])
+        for end in [child.input, child.output, child.errors] { close(end) }
+        let status = child.wait()
+        let text = (try? String(contentsOfFile: words, encoding: .utf8)) ?? ""
+        guard status == 0 else { throw Failure(text: "lan \(arguments): \(text)") }
         return text
     }
 

@@ -9,49 +9,54 @@ final class Running: Sendable {
 
     private struct State {
         var events: [Event] = []
-        /// How far each kind of event was looked at, so that the next wait begins behind the last one.
-        var seen: [String: Int] = [:]
+        /// Events that a test has had already.
+        var used: Set<Int> = []
+        /// Streams that have not ended.
+        var open = 2
         var partial = Data()
         var lines: [String] = []
         var errors = ""
+        var isInputOpen = true
         var status: Int32?
         var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let name: String
-    private let process: Process
-    private let input = Pipe()
-    private let state = Mutex(State())
+    private let child: Child
+    private let state = Shared()
+
+    /// Outlives the program object, for the threads that still read.
+    private final class Shared: Sendable {
+        let value = Mutex(State())
+    }
 
     init(name: String, script: String, state folder: String, home: String, arguments: [String]) throws {
         self.name = name
-        let process = Process(), output = Pipe(), errors = Pipe()
-        process.executableURL = URL(filePath: script)
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["LAN_DIR": folder]) { $1 }
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
-        self.process = process
-        output.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil } else { self?.took(data) }
-        }
-        errors.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            self?.change { $0.errors += String(decoding: data, as: UTF8.self) }
-        }
-        process.terminationHandler = { [weak self] process in
-            self?.change { $0.status = process.terminationStatus }
-        }
-        try process.run()
+        child = try Child([script] + arguments, environment: ["LAN_DIR": folder])
+        let (child, state) = (child, state)
+        Thread {
+            Child.read(child.output) { data in Running.took(data, state) }
+            Running.change(state) { $0.open -= 1 }
+        }.start()
+        Thread {
+            Child.read(child.errors) { data in
+                Running.change(state) { $0.errors += String(decoding: data, as: UTF8.self) }
+            }
+            Running.change(state) { $0.open -= 1 }
+        }.start()
+        Thread {
+            let status = child.wait()
+            Running.change(state) { $0.status = status }
+        }.start()
     }
 
-    deinit { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+    deinit {
+        if state.value.withLock({ $0.status == nil }) { Glibc.kill(child.id, SIGKILL) }
+        endInput()
+    }
 
-    private func took(_ data: Data) {
-        change { state in
+    private static func took(_ data: Data, _ shared: Shared) {
+        change(shared) { state in
             state.partial += data
             while let end = state.partial.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Data(state.partial[..<end])
@@ -62,8 +67,8 @@ final class Running: Sendable {
         }
     }
 
-    private func change(_ body: (inout State) -> Void) {
-        let waiting = state.withLock { state in
+    private static func change(_ shared: Shared, _ body: (inout State) -> Void) {
+        let waiting = shared.value.withLock { state in
             body(&state)
             defer { state.waiting = [:] }
             return state.waiting.values
@@ -77,60 +82,71 @@ final class Running: Sendable {
     ) async throws -> Value {
         let clock = ContinuousClock(), limit = clock.now + .seconds(seconds)
         while true {
-            if let value = state.withLock({ look(&$0) }) { return value }
+            if let value = state.value.withLock({ look(&$0) }) { return value }
             guard clock.now < limit else { throw Lab.Failure(text: "\(name): no \(what)\n\(story)") }
             let id = UUID()
             let alarm = Task {
                 try await clock.sleep(until: limit)
-                state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+                state.value.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
             }
+            var found: Value?
             await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if look(&state) != nil { return true }
+                found = state.value.withLock { state in
+                    // Looking may use an event up, so what it gives must not be dropped.
+                    if let value = look(&state) { return value }
                     state.waiting[id] = continuation
-                    return false
+                    return nil
                 }
-                if isThere { continuation.resume() }
+                if found != nil { continuation.resume() }
             }
             alarm.cancel()
+            if let found { return found }
         }
     }
 
     /// What it said last, for failures.
     private var story: String {
-        state.withLock { ($0.lines.suffix(12) + [$0.errors]).joined(separator: "\n") }
+        state.value.withLock { ($0.lines.suffix(12) + [$0.errors]).joined(separator: "\n") }
     }
 
     /// Types a line.
-    func send(_ line: String) { try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
+    func send(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        _ = write(child.input, bytes, bytes.count)
+    }
 
-    func endInput() { try? input.fileHandleForWriting.close() }
+    func endInput() {
+        let wasOpen = state.value.withLock { state in
+            defer { state.isInputOpen = false }
+            return state.isInputOpen
+        }
+        if wasOpen { close(child.input) }
+    }
 
-    func kill(_ signal: Int32) { Glibc.kill(process.processIdentifier, signal) }
+    func kill(_ signal: Int32) { Glibc.kill(child.id, signal) }
 
-    /// The next event of this name that fits, behind the last one of the name that was asked for.
+    /// The next event of this name that fits, and was not given before.
     @discardableResult
     func event(
         _ kind: String, within seconds: Double = 15, where fits: @escaping @Sendable (Event) -> Bool = { _ in true }
     ) async throws -> Event {
         try await wait("event \(kind)", within: seconds) { state in
-            let start = state.seen[kind] ?? 0
-            guard
-                let index = state.events[start...].firstIndex(where: { $0["event"] as? String == kind && fits($0) })
-            else { return nil }
-            let event = state.events[index]
-            state.seen[kind] = index + 1
-            return event
+            for (index, event) in state.events.enumerated()
+            where event["event"] as? String == kind && !state.used.contains(index) && fits(event) {
+                state.used.insert(index)
+                return event
+            }
+            return nil
         }
     }
 
     func exitStatus(within seconds: Double = 20) async throws -> Int32 {
-        try await wait("end", within: seconds) { $0.status }
+        try await wait("end", within: seconds) { $0.open == 0 ? $0.status : nil }
     }
 
-    var lines: [String] { state.withLock { $0.lines } }
-    var errors: String { state.withLock { $0.errors } }
-    func count(of kind: String) -> Int { state.withLock { $0.events.count { $0["event"] as? String == kind } } }
+    var lines: [String] { state.value.withLock { $0.lines } }
+    var errors: String { state.value.withLock { $0.errors } }
+    func count(of kind: String) -> Int { state.value.withLock { $0.events.count { $0["event"] as? String == kind } } }
 }
 
 extension Running.Event {

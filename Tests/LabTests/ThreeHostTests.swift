@@ -125,7 +125,8 @@ struct ThreeHostTests {
             """
         let path = lab.folder + "/zoe.py"
         try Data(script.utf8).write(to: URL(filePath: path))
-        async let publisher = Task.detached { try? lab.lan("exec", "2", "timeout", "20", "/usr/bin/python3", path) }.value
+        async let publisher = Task.detached { try? lab.lan("exec", "2", "timeout", "20", "/usr/bin/python3", path) }
+            .value
         let found = try await program.event("peer.found", within: 18) { $0.name(of: "peer") == "zoe" }
         #expect((found["addresses"] as? [String])?.contains("10.77.0.2:4000") == true)
         _ = await publisher
@@ -160,7 +161,8 @@ struct ThreeHostTests {
     }
 
     private static func makeFile(_ path: String, megabytes: Int) throws {
-        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path),
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let file = FileHandle(forWritingAtPath: path),
             let random = FileHandle(forReadingAtPath: "/dev/urandom")
         else { throw Lab.Failure(text: "\(path) cannot be made") }
         for _ in 0..<megabytes { try file.write(contentsOf: try random.read(upToCount: 1_000_000) ?? Data()) }
