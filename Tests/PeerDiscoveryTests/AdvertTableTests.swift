@@ -1,0 +1,86 @@
+import PeerModel
+import Testing
+
+@testable import PeerDiscovery
+
+@Suite("Adverts merged into peers")
+final class AdvertTableTests {
+    let four = PeerAddress(.v4([10, 0, 0, 7]), port: 27182)
+    let six = PeerAddress(.v6([0x20, 1] + [UInt8](repeating: 0, count: 13) + [1], scope: nil), port: 27182)
+    let link = PeerAddress(.v6([0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1], scope: "eth0"), port: 27182)
+    let own: Advert, ada: Advert
+    var table: AdvertTable
+
+    init() throws {
+        own = try advert(9)
+        ada = try advert(1)
+        table = AdvertTable(own: OwnRun(id: own.id, run: own.run))
+    }
+
+    func peer(_ advert: Advert, _ addresses: [PeerAddress]) -> NearbyPeer {
+        NearbyPeer(id: advert.id, name: advert.name, isBusy: advert.isBusy, kind: advert.kind, addresses: addresses)
+    }
+
+    @Test("The own ID is left out")
+    func ownIsLeftOut() {
+        #expect(table.set("own", own, [four]).isEmpty)
+        #expect(table.peers.isEmpty)
+    }
+
+    @Test("An instance that takes the own ID is gone as the peer it was")
+    func becomesOwn() {
+        _ = table.set("a", ada, [four])
+        #expect(table.set("a", own, [four]) == [.lost(ada.id)])
+    }
+
+    @Test("A peer is found once, updated when it changes, and lost")
+    func life() throws {
+        #expect(table.set("a", ada, [four]) == [.found(peer(ada, [four]))])
+        #expect(table.set("a", ada, [four]).isEmpty)
+        let busy = try advert(1, name: "Lovelace", isBusy: true)
+        #expect(table.set("a", busy, [four]) == [.updated(peer(busy, [four]))])
+        #expect(table.set("a", busy, [six]) == [.updated(peer(busy, [six]))])
+        #expect(table.remove("a") == [.lost(ada.id)])
+        #expect(table.remove("a").isEmpty)
+        #expect(table.peers.isEmpty)
+    }
+
+    @Test("Two instances of one ID are one entry with all addresses, IPv4 first and link-local last")
+    func merged() {
+        _ = table.set("a", ada, [link, four])
+        #expect(table.set("b", ada, [six, four]) == [.updated(peer(ada, [four, six, link]))])
+        #expect(table.peers == [peer(ada, [four, six, link])])
+    }
+
+    @Test("When a false instance of an ID goes, the true one stays as it was")
+    func falseOneGoes() throws {
+        _ = table.set("a", ada, [four])
+        let eve = try advert(1, name: "Eve", isBusy: true)
+        #expect(table.set("false", eve, [six]) == [.updated(peer(eve, [four, six]))])
+        #expect(table.remove("false") == [.updated(peer(ada, [four]))])
+        #expect(table.remove("never seen").isEmpty)
+        #expect(table.peers == [peer(ada, [four])])
+    }
+
+    @Test("A peer is listed only while it has an address")
+    func unreachable() {
+        #expect(table.set("a", ada, []).isEmpty)
+        #expect(table.set("a", ada, [four]) == [.found(peer(ada, [four]))])
+        #expect(table.set("a", ada, []) == [.lost(ada.id)])
+    }
+
+    @Test("An instance that changes its ID is another peer")
+    func otherID() throws {
+        let bob = try advert(2, name: "Bob")
+        _ = table.set("a", ada, [four])
+        #expect(table.set("a", bob, [four]) == [.found(peer(bob, [four])), .lost(ada.id)])
+        #expect(table.peers == [peer(bob, [four])])
+    }
+
+    @Test("A flood of instances is kept out, while those known are still updated")
+    func flood() throws {
+        for number in 0..<Limits.listedPeers { _ = table.set("\(number)", ada, [four]) }
+        #expect(table.set("one more", try advert(2), [four]).isEmpty)
+        #expect(table.set("0", ada, [six]) == [.updated(peer(ada, [four, six]))])
+    }
+}

@@ -1,0 +1,188 @@
+import PeerModel
+import PeerTLS
+import PeerWire
+import Testing
+
+@testable import PeerProtocol
+
+/// SplitMix64: the same seed gives the same order, so a failure can be replayed.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// Machines joined in memory: frames of one connection stay in order, everything else happens in a seeded order.
+final class MachineNetwork {
+    struct Node {
+        let key: SigningKey
+        let peer: Peer
+        var machine: NodeMachine
+        var events: [NodeEvent] = []
+    }
+
+    private enum Item {
+        case frame(ControlMessage)
+        case close
+    }
+
+    private struct Way: Hashable {
+        let connection: ConnectionID
+        let to: Int
+    }
+
+    private enum Step {
+        case dial(node: Int, DialID, DialTarget)
+        case deliver(Way)
+        case act(Int)
+    }
+
+    /// Ordered by ID.
+    private(set) var nodes: [Node] = []
+    private var ends: [ConnectionID: (Int, Int)] = [:]
+    private var closed: Set<Way> = []
+    private var dials: [(node: Int, id: DialID, target: DialTarget)] = []
+    private var queues: [(way: Way, items: [Item])] = []
+    private var actions: [(node: Int, act: (inout NodeMachine, Moment) -> Void)] = []
+    private var generator: SeededGenerator
+    private(set) var moment = Moment(now: Instant(nanoseconds: 0), wall: 0)
+    /// What a lying host makes of a frame: sender, receiver, frame.
+    var tamper: (Int, Int, ControlMessage) -> [ControlMessage] = { _, _, message in [message] }
+
+    init(_ count: Int, seed: UInt64, _ change: (inout Policy) -> Void = { _ in }) {
+        generator = SeededGenerator(seed: seed)
+        var policy = Policy()
+        change(&policy)
+        let keys = (0..<count).map { _ in SigningKey.generate() }.sorted { $0.publicKey.peerID < $1.publicKey.peerID }
+        for (index, key) in keys.enumerated() {
+            let peer = Peer(id: key.publicKey.peerID, name: "Peer \(index)")
+            let environment = Environment(
+                hash: { SHA256.hash($0) }, sign: { key.sign($0) },
+                isValid: { PublicKey(spki: $2)?.isValid(signature: $0, for: $1) ?? false },
+                random: { count in (0..<count).map { _ in UInt8.random(in: 0...255) } })
+            let local = LocalPeer(peer: peer, key: key.publicKey.spki)
+            nodes.append(
+                Node(
+                    key: key, peer: peer, machine: NodeMachine(me: local, settings: policy, environment: environment)))
+        }
+    }
+
+    func id(_ node: Int) -> PeerID { nodes[node].peer.id }
+
+    /// Something a user does, at any time from now on.
+    func schedule(_ node: Int, _ act: @escaping (inout NodeMachine, Moment) -> Void) { actions.append((node, act)) }
+
+    func scheduleInvite(from node: Int, to others: [Int]) {
+        let all = others.map { other in
+            NodeMachine.Invitation(target: .peer(id(other), addresses: []), label: "\(other)", peer: nodes[other].peer)
+        }
+        schedule(node) { _ = $0.invite(all, line: nil, at: $1) }
+    }
+
+    func scheduleLine(_ text: String, by node: Int) { schedule(node) { _ = $0.say(text, line: nil, at: $1) } }
+
+    /// Lets everything happen that needs no time.
+    func settle() throws {
+        var steps = 0
+        while let step = nextStep() {
+            steps += 1
+            try #require(steps < 20_000, "the machines talk without end")
+            take(step)
+        }
+    }
+
+    /// Lets time pass at these nodes, or at all, and then everything happen that follows.
+    func advance(_ seconds: Double, at some: [Int]? = nil) throws {
+        moment = Moment(now: moment.now + seconds, wall: moment.wall + Int64(seconds * 1000))
+        for node in (some ?? Array(nodes.indices)).shuffled(using: &generator) {
+            nodes[node].machine.timerFired(at: moment)
+            carryOut(node)
+        }
+        try settle()
+    }
+
+    private func nextStep() -> Step? {
+        let all =
+            dials.map { Step.dial(node: $0.node, $0.id, $0.target) } + queues.map { .deliver($0.way) }
+            + actions.indices.map { .act($0) }
+        return all.randomElement(using: &generator)
+    }
+
+    private func take(_ step: Step) {
+        switch step {
+        case .dial(let node, let dial, let target):
+            dials.removeAll { $0.node == node && $0.id == dial }
+            guard case .peer(let id, _) = target, let other = nodes.firstIndex(where: { $0.peer.id == id }) else {
+                nodes[node].machine.dialFailed(dial, DialFailure(.unreachable, "nobody there"), at: moment)
+                return carryOut(node)
+            }
+            let connection = ConnectionID(UInt64(ends.count))
+            ends[connection] = (node, other)
+            nodes[other].machine.opened(connection, remote(node))
+            nodes[node].machine.opened(connection, remote(other), by: dial, at: moment)
+            carryOut(node)
+        case .deliver(let way):
+            guard let index = queues.firstIndex(where: { $0.way == way }) else { return }
+            let item = queues[index].items.removeFirst()
+            if queues[index].items.isEmpty { queues.remove(at: index) }
+            guard !closed.contains(way) else { return }
+            switch item {
+            case .frame(let message): nodes[way.to].machine.receive(message, on: way.connection, at: moment)
+            case .close:
+                closed.insert(way)
+                nodes[way.to].machine.closed(way.connection, isSilent: false, at: moment)
+            }
+            carryOut(way.to)
+        case .act(let index):
+            let action = actions.remove(at: index)
+            action.act(&nodes[action.node].machine, moment)
+            carryOut(action.node)
+        }
+    }
+
+    private func remote(_ node: Int) -> RemotePeer {
+        RemotePeer(peer: nodes[node].peer, key: nodes[node].key.publicKey.spki)
+    }
+
+    private func carryOut(_ node: Int) {
+        for effect in nodes[node].machine.takeEffects() {
+            switch effect {
+            case .dial(let id, let target): dials.append((node, id, target))
+            case .abandon(let id): dials.removeAll { $0.node == node && $0.id == id }
+            case .send(let connection, let message):
+                guard let way = way(connection, from: node) else { continue }
+                for message in tamper(node, way.to, message) { put(.frame(message), on: way) }
+            case .close(let connection):
+                guard let way = way(connection, from: node) else { continue }
+                put(.close, on: way)
+                closed.insert(Way(connection: connection, to: node))
+            case .emit(let event): nodes[node].events.append(event)
+            case .transfer: continue
+            }
+        }
+    }
+
+    /// The way to the other side, while the own one is open.
+    private func way(_ connection: ConnectionID, from node: Int) -> Way? {
+        guard let (one, other) = ends[connection], !closed.contains(Way(connection: connection, to: node)) else {
+            return nil
+        }
+        return Way(connection: connection, to: one == node ? other : one)
+    }
+
+    private func put(_ item: Item, on way: Way) {
+        if let index = queues.firstIndex(where: { $0.way == way }) {
+            queues[index].items.append(item)
+        } else {
+            queues.append((way, [item]))
+        }
+    }
+}
