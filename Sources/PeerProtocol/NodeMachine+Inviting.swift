@@ -29,9 +29,12 @@ extension NodeMachine {
         answerWithin seconds: Double = Limits.answer,
         line: Int?, at moment: Moment
     ) -> Reply {
-        if let question = questions.first(where: { q in
-            q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id }
-        }) {
+        let theirs = questions.filter { q in q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id } }
+        if let question = theirs.min(by: { $0.from.peer.id < $1.from.peer.id }) {
+            // The others invited here may invite too; theirs crosses this one, as if it had gone out.
+            for id in all.compactMap(\.id) where id != question.from.peer.id {
+                crossed[id] = moment.now + Limits.answer
+            }
             accept(question, isCrossing: true, at: moment)
             return .done
         }
