@@ -6,7 +6,10 @@ package struct Instant: Comparable, Hashable, Sendable {
 
     /// Later by so many seconds.
     package static func + (instant: Instant, seconds: Double) -> Instant {
-        Instant(nanoseconds: instant.nanoseconds &+ Int64(seconds * 1e9))
+        // A century is for ever, and fits.
+        let nanoseconds = Int64(max(-3e18, min(seconds * 1e9, 3e18)))
+        let (sum, isTooLate) = instant.nanoseconds.addingReportingOverflow(nanoseconds)
+        return Instant(nanoseconds: isTooLate ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
     /// Seconds from the second to the first.

@@ -81,18 +81,19 @@ package struct TypedAddress: Hashable, Sendable {
             guard let all = groups(text), all.count == 16 else { return nil }
             return all
         }
-        guard let head = groups(text[..<gap.lowerBound]), let tail = groups(text[gap.upperBound...]),
+        guard let head = groups(text[..<gap.lowerBound], mayEndInIPv4: false),
+            let tail = groups(text[gap.upperBound...]),
             head.count + tail.count <= 14
         else { return nil }
         return head + [UInt8](repeating: 0, count: 16 - head.count - tail.count) + tail
     }
 
-    private static func groups(_ text: Substring) -> [UInt8]? {
+    private static func groups(_ text: Substring, mayEndInIPv4: Bool = true) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         var bytes: [UInt8] = []
         for (index, part) in parts.enumerated() {
-            if part.contains("."), index == parts.count - 1, let last = ipv4(part) {
+            if mayEndInIPv4, part.contains("."), index == parts.count - 1, let last = ipv4(part) {
                 bytes += last
             } else {
                 guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
@@ -105,8 +106,12 @@ package struct TypedAddress: Hashable, Sendable {
     }
 
     private static func isName(_ text: Substring) -> Bool {
-        guard (1...253).contains(text.utf8.count) else { return false }
-        return text.split(separator: ".", omittingEmptySubsequences: false).enumerated().allSatisfy { index, label in
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...253).contains(text.utf8.count), let last = labels.last else { return false }
+        // A mistyped `10.0.0.256` is no name: the last label of one is never a number (RFC 1123, section 2.1), and resolvers
+        // take `10.7` for 10.0.0.7.
+        if labels.count > 1, last.utf8.allSatisfy({ (48...57).contains($0) }) { return false }
+        return labels.allSatisfy { label in
             (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
                 && label.utf8.allSatisfy { byte in
                     switch byte {
