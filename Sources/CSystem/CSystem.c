@@ -2,6 +2,7 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -30,4 +31,9 @@ int pc_epoll_control(int epoll, int operation, int descriptor, uint32_t events, 
 
 int pc_accept(int listener, struct sockaddr *address, socklen_t *size) {
     return accept4(listener, address, size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+bool pc_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }

@@ -7,6 +7,8 @@ package struct NetworkInterface: Hashable, Sendable {
     package let name: String
     package var isLoopback: Bool
     package var isPointToPoint: Bool
+    /// Whether it has a carrier: not while its cable is out.
+    package var isRunning: Bool
     /// With port 0, and how many bits are the network's.
     package var addresses: [Prefix] = []
 
@@ -49,7 +51,8 @@ package struct NetworkInterface: Hashable, Sendable {
                 all[name]
                 ?? NetworkInterface(
                     name: name, isLoopback: entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0,
-                    isPointToPoint: entry.ifa_flags & UInt32(IFF_POINTOPOINT) != 0)
+                    isPointToPoint: entry.ifa_flags & UInt32(IFF_POINTOPOINT) != 0,
+                    isRunning: entry.ifa_flags & UInt32(IFF_RUNNING) != 0)
             if let address = SocketAddress.read(entry.ifa_addr) {
                 interface.addresses.append(Prefix(address: address, bits: bits(of: entry.ifa_netmask)))
             }

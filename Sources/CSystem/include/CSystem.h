@@ -3,11 +3,14 @@
 
 #include <ifaddrs.h>
 #include <linux/if_addr.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/tcp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -37,9 +40,11 @@ int pc_set_flags(int descriptor, int flags);
 int pc_get_flags(int descriptor);
 /// openat(2) with a mode.
 int pc_openat(int folder, const char *name, int flags, unsigned mode);
-/// The epoll set's descriptor, and adding, changing, removing members of it.
+/// epoll_ctl(2); `token` comes back with the events.
 int pc_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token);
-/// Kernel-wide constants that are cast expressions.
+/// accept4(2); the new socket is closed by exec and does not block.
 int pc_accept(int listener, struct sockaddr *address, socklen_t *size);
+/// Whether the process ignores this signal (SIG_IGN is a cast expression).
+bool pc_is_ignored(int signal);
 
 #endif
