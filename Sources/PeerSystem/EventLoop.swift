@@ -61,7 +61,7 @@ package final class EventLoop: SerialExecutor, Sendable {
         try BlockingThread.spawn("event loop") { self.run() }
     }
 
-    /// Ends the thread after what is queued now.
+    /// Ends the thread once nothing is queued; what comes later is never run.
     package func stop() {
         inbox.withLock { $0.isStopped = true }
         ring()
@@ -193,8 +193,10 @@ package final class EventLoop: SerialExecutor, Sendable {
         while true {
             let count = epoll_wait(epoll.raw, &events, CInt(events.count), -1)
             for index in 0..<max(0, Int(count)) { deliver(events[index]) }
-            if runInbox() { return }
+            if runInbox() { break }
         }
+        // The number may be another thread's as soon as this one is gone.
+        inbox.withLock { $0.thread = nil }
     }
 
     private func deliver(_ event: epoll_event) {
@@ -214,15 +216,19 @@ package final class EventLoop: SerialExecutor, Sendable {
 
     /// Runs what was queued; true when the loop is to end.
     private func runInbox() -> Bool {
-        let (jobs, bodies, isStopped) = inbox.withLock { inbox in
-            defer {
-                inbox.jobs = []
-                inbox.bodies = []
+        while true {
+            let (jobs, bodies, isStopped) = inbox.withLock { inbox in
+                defer {
+                    inbox.jobs = []
+                    inbox.bodies = []
+                }
+                return (inbox.jobs, inbox.bodies, inbox.isStopped)
             }
-            return (inbox.jobs, inbox.bodies, inbox.isStopped)
+            for body in bodies { body() }
+            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            // Once stopped it is not rung again for sure, so it goes on until nothing is left.
+            guard isStopped else { return false }
+            if jobs.isEmpty, bodies.isEmpty { return true }
         }
-        for body in bodies { body() }
-        for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
-        return isStopped && jobs.isEmpty && bodies.isEmpty
     }
 }

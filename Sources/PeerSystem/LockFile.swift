@@ -28,24 +28,3 @@ package struct LockFile: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 }
-
-/// Who and where this process is.
-package enum ThisProcess {
-    package static var id: Int { Int(getpid()) }
-
-    package static var hostName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }
-        return String(cArray: buffer)
-    }
-
-    /// The login of the user this process runs as.
-    package static var login: String {
-        var entry = passwd()
-        var buffer = [CChar](repeating: 0, count: 4096)
-        var found: UnsafeMutablePointer<passwd>?
-        guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let name = entry.pw_name
-        else { return "user" }
-        return String(cString: name)
-    }
-}

@@ -11,7 +11,9 @@ package struct Signals: ~Copyable, Sendable {
         signal(SIGPIPE, SIG_IGN)
         var set = sigset_t()
         sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
+        for number in [SIGINT, SIGTERM] { sigaddset(&set, number) }
+        // Started by nohup(1), which lets a program outlive its terminal; a blocked signal would not be ignored.
+        if !pc_is_ignored(SIGHUP) { sigaddset(&set, SIGHUP) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         let flags = CInt(SFD_CLOEXEC) | CInt(SFD_NONBLOCK)
         descriptor = OwnedDescriptor(owning: CInt(try retrying("signalfd") { Int(signalfd(-1, &set, flags)) }))
@@ -25,7 +27,8 @@ package struct Signals: ~Copyable, Sendable {
         let kept = SharedDescriptor(descriptor)
         try BlockingThread.spawn("signals") {
             var info = signalfd_siginfo()
-            while Glibc.read(kept.descriptor.raw, &info, MemoryLayout<signalfd_siginfo>.size) > 0 || errno == EINTR {
+            let size = MemoryLayout<signalfd_siginfo>.size
+            while let count = try? retrying("read", { Glibc.read(kept.descriptor.raw, &info, size) }), count == size {
                 body(CInt(info.ssi_signo))
             }
         }
@@ -33,7 +36,7 @@ package struct Signals: ~Copyable, Sendable {
 
     /// Ends the process the way the signal would have; as PID 1, which has no default actions, with 128 + its number.
     package static func die(of number: CInt) -> Never {
-        guard getpid() != 1 else { exit(128 + number) }
+        guard !ThisProcess.isFirst else { exit(128 + number) }
         signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)

@@ -34,7 +34,10 @@ package struct TCPSocket: ~Copyable, Sendable {
     package static func connected(to address: PeerAddress, seconds: Double) throws(SystemError) -> TCPSocket {
         let socket = try connecting(to: address)
         var entry = pollfd(fd: socket.descriptor.raw, events: Int16(POLLOUT), revents: 0)
-        guard poll(&entry, 1, CInt(seconds * 1000)) == 1 else { throw SystemError(call: "connect", code: ETIMEDOUT) }
+        let milliseconds = CInt(min(max(seconds, 0), 86_400) * 1000)
+        guard try retrying("poll", { Int(poll(&entry, 1, milliseconds)) }) == 1 else {
+            throw SystemError(call: "connect", code: ETIMEDOUT)
+        }
         try socket.checkConnected()
         return socket
     }
@@ -72,21 +75,28 @@ package struct TCPSocket: ~Copyable, Sendable {
     /// Ends both directions at once; blocked calls of other threads return.
     package borrowing func shutdown() { _ = Glibc.shutdown(descriptor.raw, CInt(SHUT_RDWR)) }
 
-    /// Makes calls wait, but no longer than these limits.
+    /// Makes calls wait, but no longer than these limits; a call that has waited so long gives `nil`.
     package borrowing func makeBlocking(receiveSeconds: Double, sendSeconds: Double) {
         let flags = pc_get_flags(descriptor.raw)
         _ = pc_set_flags(descriptor.raw, flags & ~O_NONBLOCK)
-        set(SOL_SOCKET, SO_RCVTIMEO, timeval(tv_sec: Int(receiveSeconds), tv_usec: 0))
-        set(SOL_SOCKET, SO_SNDTIMEO, timeval(tv_sec: Int(sendSeconds), tv_usec: 0))
+        set(SOL_SOCKET, SO_RCVTIMEO, Self.limit(receiveSeconds))
+        set(SOL_SOCKET, SO_SNDTIMEO, Self.limit(sendSeconds))
+    }
+
+    /// Never zero, which would be no limit (socket(7)).
+    private static func limit(_ seconds: Double) -> timeval {
+        let microseconds = Int(min(max(seconds, 1e-6), 86_400) * 1e6)
+        return timeval(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
     }
 
     /// Marks the traffic for the queues on its way; all of it is best effort.
     package borrowing func mark(_ traffic: TrafficClass) {
         let isInteractive = traffic == .interactive
-        set(SOL_SOCKET, SO_PRIORITY, CInt(isInteractive ? 6 : 2))  // pfifo_fast: band 0 and band 2
         let service = CInt(isInteractive ? 18 << 2 : 8 << 2)
         set(CInt(IPPROTO_IP), IP_TOS, service)
         set(CInt(IPPROTO_IPV6), IPV6_TCLASS, service)
+        // After IP_TOS, which sets a priority of its own (ip(7)); pfifo_fast: band 0 and band 2.
+        set(SOL_SOCKET, SO_PRIORITY, CInt(isInteractive ? 6 : 2))
         set(CInt(IPPROTO_TCP), TCP_NODELAY, CInt(1))
         // What is queued in the kernel cannot be overtaken: keep that short.
         set(CInt(IPPROTO_TCP), TCP_NOTSENT_LOWAT, CInt(128 << 10))
