@@ -1,11 +1,10 @@
 import PeerModel
-import Synchronization
 import Testing
 
 @testable import PeerSystem
 
-@Suite struct EventLoopTests {
-    @Test("Timers fire in the order of their times, whatever order they were set in", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+    @Test("Timers fire in the order of their times, whatever order they were set in")
     func timers() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -24,6 +23,29 @@ import Testing
         #expect(fired == [1, 2, 3])
     }
 
+    @Test("Times that have passed fire at once, and one may cancel another of the same moment")
+    func cancelledTimer() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let log = Log<String>()
+        _ = await first { sink in
+            loop.post {
+                let past = Instant(nanoseconds: 0)
+                let victim = Log<UInt64>()
+                loop.schedule(at: past) {
+                    log.note("first")
+                    for token in victim.entries { loop.cancel(token) }
+                }
+                victim.note(loop.schedule(at: past) { log.note("cancelled") })
+                loop.schedule(at: past) {
+                    log.note("last")
+                    sink.yield()
+                }
+            }
+        }
+        #expect(log.entries == ["first", "last"])
+    }
+
     private actor Counter {
         private let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -35,53 +57,57 @@ import Testing
         }
     }
 
-    @Test("An actor may run on the loop, and the loop's callbacks are inside it", .timeLimit(.minutes(1)))
+    @Test("An actor may run on the loop, and the loop's callbacks are inside it")
     func executor() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let counter = Counter(loop)
         #expect(await counter.add() == (1, true))
-        let count = await withCheckedContinuation { continuation in
-            loop.post { continuation.resume(returning: counter.assumeIsolated { $0.add().count }) }
-        }
-        #expect(count == 2)
+        #expect(try await on(loop) { counter.assumeIsolated { $0.add().count } } == 2)
         #expect(!loop.isCurrent)
     }
 
-    @Test("A connection over loopback carries bytes both ways, and its end is seen", .timeLimit(.minutes(1)))
-    func sockets() throws {
-        let listener = try TCPListener(port: 0)
-        let there = PeerAddress(.v4([127, 0, 0, 1]), port: listener.port)
-        let near = try TCPSocket.connected(to: there, seconds: 5)
-        // The handshake is over when `connected` returns, so the connection waits already.
-        guard let far = try listener.accept() else {
-            Issue.record("nothing to accept")
-            return
+    @Test("What several threads post runs on the loop's thread, each thread's in its order")
+    func posts() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let log = Log<(thread: Int, number: Int, isOnLoop: Bool)>()
+        _ = try await first { sink in
+            for thread in 0..<4 {
+                try BlockingThread.spawn("poster") {
+                    for number in 0..<200 {
+                        loop.post {
+                            log.note((thread, number, loop.isCurrent))
+                            if log.entries.count == 800 { sink.yield() }
+                        }
+                    }
+                }
+            }
         }
-        let ends = (near.remoteAddress, near.localAddress, far.remoteAddress)
-        far.makeBlocking(receiveSeconds: 5, sendSeconds: 5)
-        #expect(ends.0 == there)
-        #expect(ends.1 == ends.2)
-        let (nearRaw, farRaw) = (near.descriptor.raw, far.descriptor.raw)
-        let sent = try [1, 2, 3].withUnsafeBytes { try TCPSocket.send(nearRaw, $0) }
-        #expect(sent == 24)
-        var buffer = [UInt8](repeating: 0, count: 64)
-        #expect(try buffer.withUnsafeMutableBytes { try TCPSocket.receive(farRaw, into: $0) } == 24)
-        near.shutdown()
-        #expect(try buffer.withUnsafeMutableBytes { try TCPSocket.receive(farRaw, into: $0) } == 0)
+        for thread in 0..<4 {
+            #expect(log.entries.filter { $0.thread == thread }.map(\.number) == Array(0..<200))
+        }
+        #expect(!log.entries.contains { !$0.isOnLoop })
     }
 
-    @Test("A port that is taken is an error that says so")
-    func takenPort() throws {
-        let first = try TCPListener(port: 0)
-        #expect(throws: SystemError(call: "bind", code: 98)) { try TCPListener(port: first.port) }  // EADDRINUSE
+    private final class Farewell: Sendable {
+        private let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+        deinit { body() }
     }
 
-    @Test("A monitor wakes whoever waits for its change", .timeLimit(.minutes(1)))
-    func monitor() throws {
-        let monitor = Monitor(0)
-        try BlockingThread.spawn("changer") { for _ in 0..<5 { monitor.update { $0 += 1 } } }
-        #expect(monitor.wait(seconds: 10) { $0 == 5 ? $0 : nil } == 5)
-        #expect(monitor.wait(seconds: 0.01) { $0 == 6 ? $0 : nil } == nil)
+    @Test("A stopped loop runs what is queued, and its thread ends and lets go of everything")
+    func stop() async throws {
+        let log = Log<String>()
+        _ = try await first { sink in
+            let loop = try EventLoop()
+            let farewell = Farewell { sink.yield() }
+            loop.post {
+                loop.schedule(at: BootClock.now() + 86_400) { _ = farewell }
+                loop.post { log.note("queued") }
+                loop.stop()
+            }
+        }
+        #expect(log.entries == ["queued"])
     }
 }
