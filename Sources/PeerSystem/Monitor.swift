@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 
 /// State shared between threads that wait for each other: a mutex with a condition (pthread_cond_wait(3)).
