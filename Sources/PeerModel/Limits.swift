@@ -18,6 +18,8 @@ package enum Limits {
     package static let unprovedConnections = 64
     package static let unprovedPerSource = 8
     package static let handshake = 5.0
+    /// How long a goodbye may take to be sent and the other side to close.
+    package static let closing = 1.0
     /// RFC 8305, section 5: the delay between attempts to several addresses.
     package static let dialStagger = 0.25
     package static let dialsInFlight = 8

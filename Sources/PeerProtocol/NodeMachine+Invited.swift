@@ -30,6 +30,7 @@ extension NodeMachine {
             return
         }
         if isDiallingUnknown {
+            guard held.count < Limits.pendingInvitations else { return refuse(question, at: moment) }
             held.append(question)
             return
         }

@@ -75,6 +75,9 @@ package struct TCPSocket: ~Copyable, Sendable {
     /// Ends both directions at once; blocked calls of other threads return.
     package borrowing func shutdown() { _ = Glibc.shutdown(descriptor.raw, CInt(SHUT_RDWR)) }
 
+    /// Says that nothing more will be sent; what the other side still sends can be received.
+    package borrowing func endSending() { _ = Glibc.shutdown(descriptor.raw, CInt(SHUT_WR)) }
+
     /// Makes calls wait, but no longer than these limits; a call that has waited so long gives `nil`.
     package borrowing func makeBlocking(receiveSeconds: Double, sendSeconds: Double) {
         let flags = pc_get_flags(descriptor.raw)

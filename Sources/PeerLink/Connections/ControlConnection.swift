@@ -43,6 +43,9 @@ final class ControlConnection {
     private var greeter: HelloMachine
     private var liveness: Liveness
     private let started: Instant
+    /// Whether the other side has sent what it came for; until then it is a stranger, whatever its key.
+    private(set) var hasSpoken: Bool
+    private var closingSince: Instant?
     private let traffic = TrafficClass.interactive
     /// What the loop should wait for.
     private(set) var interest: Readiness
@@ -56,6 +59,7 @@ final class ControlConnection {
         self.address = address
         self.expected = expected
         isDialled = dialling != nil
+        hasSpoken = dialling != nil
         stage = isDialled ? .connecting : .handshaking
         interest = isDialled ? .writable : .readable
         greeter = HelloMachine(side: isDialled ? .dialler : .listener, own: hello)
@@ -65,15 +69,14 @@ final class ControlConnection {
         started = now
     }
 
-    var isOpen: Bool { stage == .open }
-
     /// The socket, for the event loop; `nil` once it was released or handed on.
     var descriptor: CInt? { stream?.socket.descriptor.raw }
 
     /// When `timerFired` has something to do next.
     var deadline: Instant? {
         switch stage {
-        case .open: liveness.deadline
+        case .open where hasSpoken: liveness.deadline
+        case .closing: closingSince.map { $0 + Limits.closing }
         case .closed: nil
         default: started + Limits.handshake
         }
@@ -82,13 +85,13 @@ final class ControlConnection {
     func timerFired(now: Instant) -> [Event] {
         switch stage {
         case .closed: return []
-        case .open:
+        case .open where hasSpoken:
             switch liveness.timerFired(now: now) {
             case .ping?: return send(.ping)
             case .dead?: return end(.silent)
             case nil: return []
             }
-        case .closing: return now >= started + Limits.handshake ? end(.closedHere) : []
+        case .closing: return deadline.map { now >= $0 } ?? true ? end(.closedHere) : []
         default: return now >= started + Limits.handshake ? end(.timedOut) : []
         }
     }
@@ -123,13 +126,29 @@ final class ControlConnection {
             let received: TLSStream.Received?
             do throws(StreamError) { received = try stream?.receive() } catch { throw .failed(error) }
             guard received == .some else {
-                if received == .ended { throw .failed(.ended) }
+                if received == .ended { throw stage == .closing ? .closedHere : .failed(.ended) }
                 return
+            }
+            if stage == .closing {
+                try discard()
+                continue
             }
             liveness.received(now: now)
             if stage == .handshaking { try shakeHands() }
             if stage == .greeting || stage == .open { try read(&events) }
-            guard stream != nil, stage != .closing else { return }
+            guard stream != nil else { return }
+        }
+    }
+
+    /// What still comes is read and dropped: a socket closed with unread bytes resets the connection, and that would destroy
+    /// the goodbye on its way (RFC 2525, section 2.17).
+    private func discard() throws(Ending) {
+        try withUnsafeTemporaryAllocation(byteCount: 32 << 10, alignment: 16) { buffer throws(Ending) in
+            do throws(StreamError) {
+                while let count = try stream?.read(into: buffer), count > 0 {}
+            } catch {
+                throw .closedHere
+            }
         }
     }
 
@@ -181,16 +200,24 @@ final class ControlConnection {
         if stage == .greeting { return try greet(message, &events) }
         if isData {
             guard case .open(let open) = message else { throw .failed(.violation("no ticket")) }
+            hasSpoken = true
             events.append(.ticket(open))
             return
         }
-        decoder.maximumPayload = Limits.controlPayload
+        if hasSpoken { decoder.maximumPayload = Limits.controlPayload }
         switch message {
         case .ping: try write(.pong)
         case .pong, .unknown: break
         case .hello, .open: throw .failed(.violation("a second hello"))
         case .refuse(let min, let max): throw .incompatible(min: min, max: max)
-        default: events.append(.message(message))
+        default:
+            // Who dials comes to invite; nothing else may hold a connection.
+            if !hasSpoken {
+                guard case .invite = message else { throw .failed(.violation("no invitation")) }
+                hasSpoken = true
+                decoder.maximumPayload = Limits.controlPayload
+            }
+            events.append(.message(message))
         }
     }
 
@@ -239,7 +266,7 @@ final class ControlConnection {
         do throws(StreamError) {
             let isEmpty = try stream?.flush() ?? true
             interest = isEmpty ? .readable : [.readable, .writable]
-            if isEmpty, stage == .closing { throw StreamError.ended }
+            if isEmpty, stage == .closing { stream?.socket.endSending() }
         } catch {
             throw stage == .closing ? .closedHere : .failed(error)
         }
@@ -249,6 +276,7 @@ final class ControlConnection {
     func closeAfterSending() -> [Event] {
         guard stage == .open || stage == .greeting else { return end(.closedHere) }
         stage = .closing
+        closingSince = BootClock.now()
         stream?.tls.close()
         do throws(Ending) {
             try flush()

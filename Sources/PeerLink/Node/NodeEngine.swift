@@ -147,7 +147,7 @@ package actor NodeEngine {
 
     /// Strangers hold few connections: in all, and from one address (IPv4) or one network (IPv6, /64).
     private func mayAccept(_ address: PeerAddress) -> Bool {
-        let unproved = connections.values.filter { !$0.isDialled && !$0.isOpen }
+        let unproved = connections.values.filter { !$0.hasSpoken }
         guard unproved.count < Limits.unprovedConnections else { return false }
         let source = Self.source(of: address)
         return unproved.count { Self.source(of: $0.address) == source } < Limits.unprovedPerSource

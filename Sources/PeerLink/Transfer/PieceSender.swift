@@ -16,6 +16,8 @@ struct PieceSender {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.block, alignment: 4096)
         defer { buffer.deallocate() }
         let pieces = ledger.pieces
+        // Hashing goes on from there, also when the neighbour has the start already.
+        ledger.served(piece)
         var next = piece + 1
         while next <= pieces {
             guard case .piece(let hash) = try wait(&stream, { ledger.hash(of: next, seconds: $0) }) else { return }

@@ -107,3 +107,25 @@ extension NodeEvent {
     var answer: Answer? { if case .inviteAnswered(_, let answer, _, _) = self { answer } else { nil } }
     var question: Int? { if case .inviteReceived(let number, _, _, _) = self { number } else { nil } }
 }
+
+@Suite("Goodbyes") struct GoodbyeTests {
+    @Test(
+        "Who leaves while lines pour in has left, and is not called crashed", .timeLimit(.minutes(1)), arguments: 0..<10
+    )
+    func leavingInAFlood(_ round: Int) async throws {
+        let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
+        _ = try await host.start()
+        let address = try await member.start()
+        #expect(await host.engine.perform(.invite([address]), line: nil).isDone)
+        _ = try await member.next("a chat") { $0.startedChat }
+        async let flood: Void = {
+            let line = String(repeating: "x", count: 16_000)
+            for _ in 0..<300 { _ = await host.engine.perform(.say(line), line: nil) }
+        }()
+        _ = try await member.next("a line") { $0.message }
+        #expect(await member.engine.perform(.leave, line: nil).isDone)
+        #expect(try await host.next("its leaving") { $0.departure } == .left)
+        _ = await flood
+        for node in [host, member] { await node.engine.stop() }
+    }
+}
