@@ -136,6 +136,8 @@ final class ControlConnection {
             liveness.received(now: now)
             if stage == .handshaking { try shakeHands() }
             if stage == .greeting || stage == .open { try read(&events) }
+            // What follows a ticket is for the thread that gets the stream: not one byte more is taken here.
+            if case .ticket? = events.last { return }
             guard stream != nil else { return }
         }
     }
