@@ -26,6 +26,8 @@ package enum PeerChange: Equatable, Sendable {
     case found(NearbyPeer)
     case updated(NearbyPeer)
     case lost(PeerID)
+    /// Another run says it has the own ID: a clone, or what a run that crashed has left behind. Told once for each run.
+    case ownID(at: [PeerAddress])
 }
 
 /// Service instances merged into peers: one entry an ID, while the instances stay apart inside it.
@@ -41,6 +43,9 @@ struct AdvertTable {
     private var instances: [String: Instance] = [:]
     private var listed: [PeerID: NearbyPeer] = [:]
     private var order: UInt64 = 0
+    /// Other runs under the own ID that were told; bounded, since anyone may invent some.
+    private var told: Set<String> = []
+    private static let toldAtMost = 16
 
     init(own: OwnRun) { self.own = own }
 
@@ -48,8 +53,7 @@ struct AdvertTable {
 
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
-        // The own advert, and what is left of an earlier run of it, is not a peer.
-        guard advert.id != own.id else { return remove(name) }
+        guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }
         guard instances[name] != nil || instances.count < Limits.listedPeers else { return [] }
         let previous = instances[name]?.advert.id
         order += 1
@@ -57,6 +61,14 @@ struct AdvertTable {
         var changes = refresh(advert.id)
         if let previous, previous != advert.id { changes += refresh(previous) }
         return changes
+    }
+
+    /// The own advert is not a peer, and neither is another one under the own ID.
+    private mutating func sawOwnID(_ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
+        guard advert.run != own.run, !addresses.isEmpty, told.count < Self.toldAtMost,
+            told.insert(advert.run).inserted
+        else { return [] }
+        return [.ownID(at: addresses)]
     }
 
     /// An instance is gone.

@@ -30,8 +30,8 @@ package enum Limits {
     package static let ticketLifetime = 30.0
     package static let dataKeepalive = 10.0
     package static let dataSilence = 30.0
-    /// AES-GCM's bound for one key (RFC 8446, section 5.5) lies above this; a new connection has a new key.
-    package static let dataPerConnection: UInt64 = 256 << 30
+    /// Then a data connection takes a new key: AES-GCM's bound for one, 2^24.5 full records (RFC 8446, section 5.5), lies above.
+    package static let dataPerKey: UInt64 = 256 << 30
 
     // Chat.
     package static let peersByDefault = 7

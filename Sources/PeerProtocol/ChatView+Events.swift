@@ -83,6 +83,12 @@ extension ChatView {
         return [.emit(event), .transfer(.finished(record.offer.transfer))]
     }
 
+    /// How far a recipient is; the own progress is without a name.
+    mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
+        let named = id == me.id ? nil : peer(id)
+        return transfers[transfer]?.progress(bytes, of: id, named: named, at: moment.now) ?? []
+    }
+
     /// Ends what is unfinished when the chat is over: nothing more can arrive.
     mutating func closeTransfers(_ reason: TransferReason) -> [Effect] {
         var effects: [Effect] = []

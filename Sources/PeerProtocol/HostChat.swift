@@ -286,11 +286,17 @@ extension HostChat {
     }
 
     /// Passes a recipient's progress on to the sender.
-    func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64) -> [Effect] {
+    mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
         guard let record = view.transfers[transfer], record.standing(of: id) == .accepted else { return [] }
-        if record.offer.isMine { return [.emit(.fileProgress(record.progress(bytes, to: view.peer(id))))] }
+        if record.offer.isMine { return view.progress(transfer, of: id, bytes: bytes, at: moment) }
         guard let link = links[record.offer.from.id] else { return [] }
         return [.send(link.connection, .progress(transfer: transfer, peer: id, bytes: bytes))]
+    }
+
+    /// The own receiving: told here, and to the sender.
+    mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
+        view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+            + progress(transfer, of: view.me.id, bytes: bytes, at: moment)
     }
 
     private mutating func dropFromTransfers(
@@ -306,13 +312,5 @@ extension HostChat {
             }
         }
         return effects
-    }
-}
-
-extension TransferRecord {
-    /// `rate` is filled in by whoever counts bytes over time; 0 here.
-    func progress(_ bytes: UInt64, to peer: Peer?) -> FileProgress {
-        FileProgress(
-            transfer: offer.transfer, recipient: peer, bytes: min(bytes, streamLength), size: streamLength, rate: 0)
     }
 }

@@ -171,9 +171,15 @@ extension MemberChat {
         return [.transfer(.serve(get.transfer, to: connection, ticket: get.ticket, piece: get.piece))]
     }
 
-    func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64) -> [Effect] {
-        guard let record = view.transfers[transfer], record.offer.isMine else { return [] }
-        return [.emit(.fileProgress(record.progress(bytes, to: view.peer(id))))]
+    mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
+        guard view.transfers[transfer]?.offer.isMine == true else { return [] }
+        return view.progress(transfer, of: id, bytes: bytes, at: moment)
+    }
+
+    /// The own receiving: told here, and to the host for the sender.
+    mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
+        view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+            + [.send(connection, .progress(transfer: transfer, peer: nil, bytes: bytes))]
     }
 
     func sourceFailed(_ transfer: TransferID, _ reason: TransferReason) -> [Effect] {

@@ -35,7 +35,7 @@ extension NodeMachine {
                 chat.respond(
                     transfer, by: peer, accepted: accepted, automatic: automatic, at: moment, numbers: &numbers)
             case .get(let get): chat.serve(get, to: peer)
-            case .progress(let transfer, _, let bytes): chat.progress(transfer, of: peer, bytes: bytes)
+            case .progress(let transfer, _, let bytes): chat.progress(transfer, of: peer, bytes: bytes, at: moment)
             case .result(let transfer, let status, let reason):
                 chat.result(transfer, of: peer, status, reason, at: moment, numbers: &numbers)
             case .cancel(let transfer): chat.cancel(transfer, by: peer, at: moment, numbers: &numbers)
@@ -55,7 +55,8 @@ extension NodeMachine {
             case .rejected(let counter, let reason): chat.rejected(counter, reason)
             case .end(let reason): [.close(chat.connection)] + chat.ended(reason == .kicked ? .kicked : .ended)
             case .get(let get): chat.serve(get)
-            case .progress(let transfer, let peer?, let bytes): chat.progress(transfer, of: peer, bytes: bytes)
+            case .progress(let transfer, let peer?, let bytes):
+                chat.progress(transfer, of: peer, bytes: bytes, at: moment)
             case .failed(let transfer, let reason): [.transfer(.sourceLost(transfer, reason))]
             default: []
             }
@@ -116,12 +117,9 @@ extension NodeMachine {
             withMember(id) { chat, _ in chat.sourceFailed(transfer, reason) }
             withHost(id) { $0.sourceFailed(transfer, reason, at: moment, numbers: &$1) }
         case .progress(let transfer, let bytes):
-            guard let id = chat(of: transfer), let record = view(of: id)?.transfers[transfer] else { return }
-            effects.append(.emit(.fileProgress(record.progress(bytes, to: nil))))
-            withMember(id) { chat, _ in
-                [.send(chat.connection, .progress(transfer: transfer, peer: nil, bytes: bytes))]
-            }
-            withHost(id) { chat, _ in chat.progress(transfer, of: me, bytes: bytes) }
+            guard let id = chat(of: transfer) else { return }
+            withMember(id) { chat, _ in chat.received(bytes, of: transfer, at: moment) }
+            withHost(id) { chat, _ in chat.received(bytes, of: transfer, at: moment) }
         }
     }
 

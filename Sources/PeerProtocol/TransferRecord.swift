@@ -20,8 +20,8 @@ package struct TransferRecord: Sendable {
     package var isFetched = false
     /// At a recipient: an acceptance was sent.
     package var isResponded = false
-    /// When to tell progress again.
-    package var progressDue: Instant?
+    /// For each recipient whose progress is told here.
+    private var meters: [PeerID: RateMeter] = [:]
 
     package init(offer: FileOffer, body: OfferBody, senderKey: [UInt8]) {
         self.offer = offer
@@ -54,4 +54,15 @@ package struct TransferRecord: Sendable {
 
     /// Bytes of the stream: the manifest and all files.
     package var streamLength: UInt64 { body.manifestLength &+ body.size }
+
+    /// The event that `id` has so many bytes, when it is time for one; `peer` is named when it is somebody else.
+    mutating func progress(_ bytes: UInt64, of id: PeerID, named peer: Peer?, at now: Instant) -> [Effect] {
+        let bytes = min(bytes, streamLength)
+        guard standings[id] != nil,
+            let rate = meters[id, default: RateMeter()].note(bytes, of: streamLength, at: now)
+        else { return [] }
+        let progress = FileProgress(
+            transfer: offer.transfer, recipient: peer, bytes: bytes, size: streamLength, rate: rate)
+        return [.emit(.fileProgress(progress))]
+    }
 }

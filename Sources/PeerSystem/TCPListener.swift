@@ -26,11 +26,6 @@ package final class TCPListener: Sendable {
         spare = Mutex(Self.spareDescriptor())
     }
 
-    /// The same for one interface, or with `nil` for all.
-    package convenience init(port: UInt16, interface: String?) throws(SystemError) {
-        try self.init(port: port, interfaces: interface.map { [$0] } ?? [])
-    }
-
     /// The first free port of these, else any.
     package static func first(
         of ports: ClosedRange<UInt16>, interfaces: [String] = []
@@ -41,11 +36,6 @@ package final class TCPListener: Sendable {
             }
         }
         return try TCPListener(port: 0, interfaces: interfaces)
-    }
-
-    /// The same for one interface, or with `nil` for all.
-    package static func first(of ports: ClosedRange<UInt16>, interface: String?) throws(SystemError) -> TCPListener {
-        try first(of: ports, interfaces: interface.map { [$0] } ?? [])
     }
 
     private static func open(

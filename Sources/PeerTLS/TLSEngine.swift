@@ -122,6 +122,13 @@ package struct TLSEngine: ~Copyable, Sendable {
         guard SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count) == 1 else { throw Self.failure() }
     }
 
+    /// Encrypts with a new key from here on (RFC 8446, section 4.6.3); the other side follows by itself.
+    package mutating func updateKey() throws(TLSError) {
+        ERR_clear_error()
+        // Queued here, sent with the next bytes that are written.
+        guard SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1 else { throw Self.failure() }
+    }
+
     /// Queues the end of the stream; nothing during the handshake, where TLS has no such word.
     package mutating func close() {
         _ = SSL_shutdown(ssl)

@@ -33,6 +33,19 @@ final class AdvertTableTests {
         #expect(table.set("a", own, [four]) == [.lost(ada.id)])
     }
 
+    @Test("Another run under the own ID is told once, as soon as it has an address, and is no peer")
+    func clone() throws {
+        let clone = try advert(9, run: "hgfedcba")
+        #expect(table.set("clone", clone, []).isEmpty)
+        #expect(table.set("clone", clone, [four]) == [.ownID(at: [four])])
+        #expect(table.set("clone", clone, [six]).isEmpty)
+        #expect(table.peers.isEmpty)
+        for index in 0..<100 {
+            _ = table.set("more", try advert(9, run: "run\(index)"), [four])
+        }
+        #expect(table.set("more", try advert(9, run: "last"), [four]).isEmpty)
+    }
+
     @Test("A peer is found once, updated when it changes, and lost")
     func life() throws {
         #expect(table.set("a", ada, [four]) == [.found(peer(ada, [four]))])

@@ -4,10 +4,12 @@ import Testing
 @testable import PeerDiscovery
 
 /// An advert of the peer whose ID is full of `number`.
-func advert(_ number: UInt8, name: String = "Ada", isBusy: Bool = false, port: UInt16 = 0) throws -> Advert {
+func advert(
+    _ number: UInt8, name: String = "Ada", isBusy: Bool = false, run: String = "abcd2345", port: UInt16 = 0
+) throws -> Advert {
     let digest = try #require(Digest([UInt8](repeating: number, count: 32)))
     return Advert(
-        id: PeerID(digest), name: name, versions: 1...2, isBusy: isBusy, kind: .inbox, run: "abcd2345", revision: 3,
+        id: PeerID(digest), name: name, versions: 1...2, isBusy: isBusy, kind: .inbox, run: run, revision: 3,
         port: port)
 }
 

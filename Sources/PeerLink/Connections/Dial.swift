@@ -18,10 +18,12 @@ struct Dial {
     private(set) var nextAt: Instant
     /// Whether its host name is still being looked up.
     let isResolving: Bool
+    /// Whether only the hellos are wanted: nobody waits for the connection.
+    let isCheck: Bool
 
     init(
         _ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false,
-        now: Instant
+        isCheck: Bool = false, now: Instant
     ) {
         self.id = id
         self.expected = expected
@@ -30,6 +32,7 @@ struct Dial {
         deadline = now + Limits.dial
         nextAt = now
         self.isResolving = isResolving
+        self.isCheck = isCheck
     }
 
     /// Networks this machine is in come first; the order is kept otherwise.

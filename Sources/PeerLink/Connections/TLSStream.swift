@@ -82,6 +82,10 @@ struct TLSStream: ~Copyable, Sendable {
         do throws(TLSError) { try tls.write(bytes) } catch { throw .tls(error) }
     }
 
+    mutating func updateKey() throws(StreamError) {
+        do throws(TLSError) { try tls.updateKey() } catch { throw .tls(error) }
+    }
+
     mutating func write(_ bytes: [UInt8]) throws(StreamError) {
         let result: Result<Void, StreamError> = bytes.withUnsafeBytes { buffer in
             do throws(StreamError) { return .success(try write(buffer)) } catch { return .failure(error) }

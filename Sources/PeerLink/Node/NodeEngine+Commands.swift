@@ -36,7 +36,9 @@ extension NodeEngine {
             for reference in references { wanted.append(try member(reference)) }
             let recipients = try machine.recipients(wanted).get()
             let body = try await offer(paths, to: recipients)
-            return machine.offer(body, line: line, at: moment)
+            let reply = machine.offer(body, line: line, at: moment)
+            if case .failed = reply { hub.jobs[body.transfer] = nil }
+            return reply
         case .cancel(let item): return machine.cancel(try resolve(item), at: moment)
         case .leave: return machine.leave(at: moment)
         case .end: return machine.end(at: moment)

@@ -36,7 +36,7 @@ extension NodeEngine {
         obey()
     }
 
-    private func begin(_ dial: Dial) {
+    func begin(_ dial: Dial) {
         dials[dial.id] = dial
         advance(dial.id)
         rearm()
@@ -62,6 +62,7 @@ extension NodeEngine {
     private func give(up dial: Dial) {
         let failure = dial.failure
         abandon(dial.id)
+        guard !dial.isCheck else { return }
         machine.dialFailed(dial.id, failure, at: moment)
     }
 
@@ -82,6 +83,7 @@ extension NodeEngine {
         dial.inFlight.remove(connection.id)
         dials[id] = dial
         abandon(id)
+        guard !dial.isCheck else { return handle(connection.closeAfterSending(), of: connection) }
         machine.opened(connection.id, remote, by: id, at: moment)
     }
 
@@ -91,7 +93,7 @@ extension NodeEngine {
         let failure = ending.asFailure
         dial.failed(at: connection.address, failure.reason, as: failure.answer)
         dials[id] = dial
-        if failure.answer == .wrongKey, let expected = dial.expected {
+        if failure.answer == .wrongKey, !dial.isCheck, let expected = dial.expected {
             let text = "\(connection.address) says it is \(dial.label) and is not: \(failure.reason)"
             emit(.warning(code: .otherKey, peer: Peer(id: expected, name: dial.label), message: text))
         }

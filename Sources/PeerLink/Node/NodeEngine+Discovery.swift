@@ -24,6 +24,20 @@ extension NodeEngine {
         self.discovery = discovery
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
+        followInterfaces()
+    }
+
+    /// Peers look the addresses up again when the number in the advert grows.
+    private func followInterfaces() {
+        interfaceMonitor = try? InterfaceMonitor(on: loop) { [weak self] _ in
+            self?.assumeIsolated { engine in
+                engine.revision += 1
+                engine.refreshAdvert()
+            }
+        }
+        if interfaceMonitor == nil {
+            emit(.failure(PeerConnectError(.internal, "Changes of this machine's addresses cannot be followed.")))
+        }
     }
 
     private func discovered(_ event: DiscoveryEvent) {
@@ -38,11 +52,21 @@ extension NodeEngine {
             if let event { emit(event) }
         case .change(.lost(let id)):
             if let event = directory.lost(id, reason: "gone") { emit(event) }
+        case .change(.ownID(let addresses)): check(own: addresses)
         }
     }
 
-    /// Keeps the advert's state true; called after everything that may have changed it.
-    func adviseBusy() {
+    /// Finds out whether a clone is there: if so, `opened` says so on both sides; what a crashed run left does not answer.
+    private func check(own addresses: [PeerAddress]) {
+        let label = identity.displayName.description
+        begin(
+            Dial(
+                nextCheck(), expected: identity.id, label: label, addresses: addresses, isCheck: true,
+                now: BootClock.now()))
+    }
+
+    /// Keeps the advert true; called after everything that may have changed it.
+    func refreshAdvert() {
         guard let discovery, lastAdvert != nil else { return }
         let advert = advert
         guard advert != lastAdvert else { return }

@@ -24,7 +24,9 @@ extension NodeEngine {
     private func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
         let landing: Landing
         do throws(TransferFailure) {
-            guard FreeSpace.isEnough(for: body.size, at: settings.downloads) else { throw .diskFull }
+            guard FreeSpace.isEnough(for: body.size, at: settings.downloads, promised: hub.promised) else {
+                throw .diskFull
+            }
             landing = try Landing(folder: settings.downloads, transfer: transfer, offer: body)
         } catch {
             return report(.received(transfer, .failed, error.reason), text: error.text, of: source.sender)
@@ -33,7 +35,9 @@ extension NodeEngine {
         if let job = hub.jobs[transfer], let store = job.store {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
             job.landing = landing
-            start("feed", LocalFeed(store: store, source: job.ledger, queue: queue).run)
+            start("feed", LocalFeed(store: store, source: job.ledger, queue: queue).run) {
+                queue.put(.broken(.ended))
+            }
             take(job, .landing(landing), queue, PieceLedger(length: job.ledger.length), source)
         } else {
             let job = TransferJob(transfer, length: body.manifestLength + body.size)
@@ -50,7 +54,9 @@ extension NodeEngine {
         let spool: Spool
         do throws(TransferFailure) {
             // Relaying may use half of what is free.
-            guard FreeSpace.isEnough(for: length * 2, at: settings.spools) else { throw .diskFull }
+            guard FreeSpace.isEnough(for: length * 2, at: settings.spools, promised: hub.promised) else {
+                throw .diskFull
+            }
             spool = try Spool(folder: settings.spools, length: length)
         } catch {
             return report(.sourceFailed(transfer, error.reason), text: error.text, of: source.sender)
@@ -70,6 +76,7 @@ extension NodeEngine {
     ) {
         guard let key = PublicKey(spki: source.key) else { return }
         let transfer = job.transfer, wanted = job.wanted
+        let neighbour = connections[source.connection]?.remote?.peer ?? source.sender
         let isRelay = if case .spool = keeping { true } else { false }
         let meter = ProgressMeter()
         let intake = PieceIntake(
@@ -81,11 +88,16 @@ extension NodeEngine {
             mayFinish: { wanted.read { $0 } })
         start("intake") { [weak self] in
             let outcome = intake.run()
-            self?.loop.post { self?.assumeIsolated { $0.ended(transfer, outcome, source.sender) } }
+            self?.loop.post { self?.assumeIsolated { $0.ended(transfer, outcome, source.sender, neighbour) } }
+        } onFailure: {
+            let outcome = PieceIntake.Outcome.failed(.lost, "there was no thread for it")
+            self.ended(transfer, outcome, source.sender, neighbour)
         }
     }
 
-    private func ended(_ transfer: TransferID, _ outcome: PieceIntake.Outcome, _ sender: Peer) {
+    private func ended(
+        _ transfer: TransferID, _ outcome: PieceIntake.Outcome, _ sender: Peer, _ neighbour: Peer
+    ) {
         switch outcome {
         case .landed(let landed, let isPartial):
             let size = hub.jobs[transfer]?.ledger.length ?? 0
@@ -102,6 +114,10 @@ extension NodeEngine {
             guard let job = hub.jobs[transfer] else { return }
             let isOwn = job.landing != nil
             job.landing?.abandon()
+            if reason == .corrupt, neighbour.id != sender.id {
+                let text = "What \(sender.name) sends was altered by \(neighbour.name), who passes it on: \(text)"
+                emit(.warning(code: .badSignature, peer: neighbour, message: text))
+            }
             if isOwn { report(.received(transfer, .failed, reason), text: text, of: sender) }
             if job.store == nil || job.ledger.state.read({ $0.failure != nil }) {
                 report(.sourceFailed(transfer, reason))
@@ -140,6 +156,8 @@ extension NodeEngine {
             } catch {
                 queue.put(.broken(error))
             }
+        } onFailure: {
+            queue.put(.broken(.ended))
         }
     }
 
@@ -175,6 +193,8 @@ extension NodeEngine {
             PieceHasher.run(source, ledger, transfer, key)
             guard let reason = ledger.state.read({ $0.failure }) else { return }
             self?.loop.post { self?.assumeIsolated { $0.report(.sourceFailed(transfer, reason)) } }
+        } onFailure: {
+            ledger.fail(.lost)
         }
     }
 
@@ -187,6 +207,8 @@ extension NodeEngine {
         // How it went for the neighbour is the neighbour's to say, on its control connection.
         start("send") {
             try? pump.run(try stream()) { (stream) throws(StreamError) in try sender.run(&stream, from: piece) }
+        } onFailure: {
+            // The neighbour waits for this connection no longer than its ticket lives.
         }
     }
 
@@ -240,10 +262,12 @@ extension NodeEngine {
         obey()
     }
 
-    private func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    /// Runs `body` on a thread of its own; without one, `fail` ends what waits for it.
+    private func start(_ name: String, _ body: @escaping @Sendable () -> Void, onFailure fail: () -> Void) {
         do throws(SystemError) {
             try BlockingThread.spawn(name, body)
         } catch {
+            fail()
             emit(.failure(PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)))
         }
     }

@@ -22,16 +22,18 @@ package actor NodeEngine {
     var machine: NodeMachine
     var directory = PeerDirectory()
     var listener: TCPListener?
-    private var listenerTokens: [UInt64] = []
+    var listenerTokens: [UInt64] = []
     var connections: [ConnectionID: ControlConnection] = [:]
     private var tokens: [ConnectionID: UInt64] = [:]
     private var lastConnection: UInt64 = 0
     var dials: [DialID: Dial] = [:]
+    private var lastCheck = UInt64.max
     /// Which dial a connection belongs to, until it is open.
     var dialOf: [ConnectionID: DialID] = [:]
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
     var discovery: DaemonDiscovery?
+    var interfaceMonitor: InterfaceMonitor?
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false
@@ -79,26 +81,6 @@ package actor NodeEngine {
         return listener?.port
     }
 
-    private func listen() throws(PeerConnectError) {
-        let interface = settings.interfaces.first
-        do throws(SystemError) {
-            let listener =
-                switch settings.port {
-                case .automatic: try TCPListener.first(of: Limits.ports, interface: interface)
-                case .exactly(let port): try TCPListener(port: port, interface: interface)
-                }
-            listenerTokens = try listener.register(on: loop) { [weak self] in
-                self?.assumeIsolated { $0.acceptAll() }
-            }
-            self.listener = listener
-        } catch {
-            let port = if case .exactly(let port) = settings.port { "port \(port)" } else { "a port" }
-            throw PeerConnectError(
-                .cannotStart, "It cannot listen on \(port): \(error.reason).", hint: "Choose another with --port N.",
-                cause: error)
-        }
-    }
-
     /// Tells members and says goodbye; what was sent has 1 s to go out.
     package func stop() async {
         guard !isStopped else { return }
@@ -106,6 +88,7 @@ package actor NodeEngine {
         obey()
         isStopped = true
         hub.cancelAll()
+        interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
         for token in listenerTokens { loop.unregister(token) }
         listener = nil
@@ -128,37 +111,6 @@ package actor NodeEngine {
     deinit { loop.stop() }
 
     // MARK: Connections
-
-    private func acceptAll() {
-        for _ in 0..<16 {
-            guard let listener else { return }
-            let accepted: TCPSocket?
-            do { accepted = try listener.accept() } catch { return emit(.failure(Self.cannotAccept(error))) }
-            guard let socket = accepted else { return }
-            guard let address = socket.remoteAddress, mayAccept(address) else { continue }
-            socket.mark(.interactive)
-            add(socket, address: address, dialling: nil, expected: nil)
-        }
-    }
-
-    private static func cannotAccept(_ error: SystemError) -> PeerConnectError {
-        PeerConnectError(.internal, "A connection could not be accepted: \(error.reason).", cause: error)
-    }
-
-    /// Strangers hold few connections: in all, and from one address (IPv4) or one network (IPv6, /64).
-    private func mayAccept(_ address: PeerAddress) -> Bool {
-        let unproved = connections.values.filter { !$0.hasSpoken }
-        guard unproved.count < Limits.unprovedConnections else { return false }
-        let source = Self.source(of: address)
-        return unproved.count { Self.source(of: $0.address) == source } < Limits.unprovedPerSource
-    }
-
-    private static func source(of address: PeerAddress) -> [UInt8] {
-        switch address.ip {
-        case .v4(let bytes): bytes
-        case .v6(let bytes, _): Array(bytes.prefix(8))
-        }
-    }
 
     @discardableResult
     func add(
@@ -208,6 +160,12 @@ package actor NodeEngine {
         won(dial, by: connection, remote)
     }
 
+    /// For a dial of the engine's own, which the machine does not hear of; it counts its own ones from the other end.
+    func nextCheck() -> DialID {
+        lastCheck -= 1
+        return DialID(lastCheck)
+    }
+
     private func closed(_ connection: ControlConnection, _ ending: ControlConnection.Ending) {
         unregister(connection.id)
         connection.release()
@@ -232,7 +190,7 @@ package actor NodeEngine {
             guard !effects.isEmpty else { break }
             for effect in effects { perform(effect) }
         }
-        adviseBusy()
+        refreshAdvert()
         rearm()
     }
 

@@ -10,6 +10,7 @@ struct PieceSender {
 
     let store: any PieceReading
     let ledger: PieceLedger
+    var bytesPerKey = Limits.dataPerKey
 
     /// Runs until the neighbour has everything; a source that failed ends it early.
     func run(_ stream: inout TLSStream, from piece: UInt64) throws(StreamError) {
@@ -18,8 +19,12 @@ struct PieceSender {
         let pieces = ledger.pieces
         // Hashing goes on from there, also when the neighbour has the start already.
         ledger.served(piece)
-        var next = piece + 1
+        var next = piece + 1, sinceKey: UInt64 = 0
         while next <= pieces {
+            if sinceKey >= bytesPerKey {
+                try stream.updateKey()
+                sinceKey = 0
+            }
             guard case .piece(let hash) = try wait(&stream, { ledger.hash(of: next, seconds: $0) }) else { return }
             try send(next, hash, &stream, buffer)
             if PieceLedger.isCheckpoint(next, of: pieces) {
@@ -34,6 +39,7 @@ struct PieceSender {
                         payload: Checkpoint(index: next, signature: signature).payload()))
             }
             ledger.served(next)
+            sinceKey += UInt64(Limits.pieceSize)
             next += 1
         }
         guard case .end(let end) = try wait(&stream, { ledger.end(seconds: $0) }) else { return }

@@ -25,6 +25,14 @@ final class TransferJob {
         ledger = PieceLedger(length: length)
     }
 
+    /// Bytes that will still be written for it.
+    var promised: UInt64 {
+        let landing = landing.map { $0.length - min($0.received, $0.length) } ?? 0
+        guard store is Spool else { return landing }
+        let spooled = ledger.state.read { $0.count } &* UInt64(Limits.pieceSize)
+        return landing &+ ledger.length - min(spooled, ledger.length)
+    }
+
     func cancelPumps(_ reason: TransferReason) {
         ledger.fail(reason)
         for pump in pumps { pump.cancel() }
@@ -49,6 +57,11 @@ struct Ticket {
 struct TransferHub {
     var jobs: [TransferID: TransferJob] = [:]
     var tickets: [[UInt8]: Ticket] = [:]
+
+    /// Bytes that running transfers will still write here.
+    var promised: UInt64 {
+        jobs.values.reduce(0) { $0 &+ $1.promised }
+    }
 
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
 

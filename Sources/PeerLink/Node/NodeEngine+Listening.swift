@@ -1,0 +1,56 @@
+internal import PeerModel
+internal import PeerSystem
+
+/// Being reached: the listening sockets, and how many connections strangers may hold.
+extension NodeEngine {
+    func listen() throws(PeerConnectError) {
+        let interfaces = settings.interfaces
+        do throws(SystemError) {
+            let listener =
+                switch settings.port {
+                case .automatic: try TCPListener.first(of: Limits.ports, interfaces: interfaces)
+                case .exactly(let port): try TCPListener(port: port, interfaces: interfaces)
+                }
+            listenerTokens = try listener.register(on: loop) { [weak self] in
+                self?.assumeIsolated { $0.acceptAll() }
+            }
+            self.listener = listener
+        } catch {
+            let port = if case .exactly(let port) = settings.port { "port \(port)" } else { "a port" }
+            throw PeerConnectError(
+                .cannotStart, "It cannot listen on \(port): \(error.reason).", hint: "Choose another with --port N.",
+                cause: error)
+        }
+    }
+
+    private func acceptAll() {
+        for _ in 0..<16 {
+            guard let listener else { return }
+            let accepted: TCPSocket?
+            do { accepted = try listener.accept() } catch { return emit(.failure(Self.cannotAccept(error))) }
+            guard let socket = accepted else { return }
+            guard let address = socket.remoteAddress, mayAccept(address) else { continue }
+            socket.mark(.interactive)
+            add(socket, address: address, dialling: nil, expected: nil)
+        }
+    }
+
+    private static func cannotAccept(_ error: SystemError) -> PeerConnectError {
+        PeerConnectError(.internal, "A connection could not be accepted: \(error.reason).", cause: error)
+    }
+
+    /// Strangers hold few connections: in all, and from one address (IPv4) or one network (IPv6, /64).
+    private func mayAccept(_ address: PeerAddress) -> Bool {
+        let unproved = connections.values.filter { !$0.hasSpoken }
+        guard unproved.count < Limits.unprovedConnections else { return false }
+        let source = Self.source(of: address)
+        return unproved.count { Self.source(of: $0.address) == source } < Limits.unprovedPerSource
+    }
+
+    private static func source(of address: PeerAddress) -> [UInt8] {
+        switch address.ip {
+        case .v4(let bytes): bytes
+        case .v6(let bytes, _): Array(bytes.prefix(8))
+        }
+    }
+}
