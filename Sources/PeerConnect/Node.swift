@@ -57,6 +57,7 @@ public final class Node: Sendable {
                 settled?()
                 sink.yield(event)
             }
+            self.offers.withLock { $0.settleAll() }.forEach { $0() }
             sink.finish()
         }
         return Ready(port: port, discovery: settings.discovery == .off ? "off" : "daemon")
@@ -84,17 +85,27 @@ public final class Node: Sendable {
     public func offer(
         _ paths: [String], to reference: PeerReference, answerWithin seconds: Double = 300
     ) async -> OfferOutcome {
-        await withCheckedContinuation { continuation in
-            let token = offers.withLock { $0.add(continuation) }
-            Task {
-                if case .failed(let error) = await engine.offer(
-                    paths, to: reference, answerWithin: seconds, line: token)
-                {
-                    offers.withLock { $0.settle(token, .failed(error)) }?()
+        let token = offers.withLock { $0.newToken() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard offers.withLock({ $0.add(continuation, token) }) else {
+                    return continuation.resume(returning: .failed(Self.stopped))
+                }
+                Task {
+                    if case .failed(let error) = await engine.offer(
+                        paths, to: reference, answerWithin: seconds, line: token)
+                    {
+                        offers.withLock { $0.settle(token, .failed(error)) }?()
+                    }
                 }
             }
+        } onCancel: {
+            offers.withLock { $0.cancel(token) }?()
+            Task { await engine.withdrawOffer(line: token) }
         }
     }
+
+    fileprivate static let stopped = PeerConnectError(.internal, "The offer was given up.")
 
     /// Tells members and says goodbye; takes 2 s at most.
     public func stop() async { await engine.stop() }
@@ -104,11 +115,32 @@ public final class Node: Sendable {
 private struct PendingOffers {
     private var last = 0
     private var waiting: [Int: CheckedContinuation<Node.OfferOutcome, Never>] = [:]
+    /// Given out, and not waited for yet.
+    private var fresh: Set<Int> = []
+    private var isOver = false
 
-    mutating func add(_ continuation: CheckedContinuation<Node.OfferOutcome, Never>) -> Int {
+    mutating func newToken() -> Int {
         last -= 1
-        waiting[last] = continuation
+        fresh.insert(last)
         return last
+    }
+
+    /// False when it is too late to wait.
+    mutating func add(_ continuation: CheckedContinuation<Node.OfferOutcome, Never>, _ token: Int) -> Bool {
+        guard fresh.remove(token) != nil, !isOver else { return false }
+        waiting[token] = continuation
+        return true
+    }
+
+    mutating func cancel(_ token: Int) -> (() -> Void)? {
+        fresh.remove(token)
+        return settle(token, .failed(Node.stopped))
+    }
+
+    /// Nothing more will be heard.
+    mutating func settleAll() -> [() -> Void] {
+        isOver = true
+        return waiting.keys.compactMap { settle($0, .failed(Node.stopped)) }
     }
 
     /// Gives what is to be done once no lock is held.

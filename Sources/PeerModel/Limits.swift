@@ -40,6 +40,8 @@ package enum Limits {
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0
     package static let pendingInvitations = 8
+    /// Who may ever have spoken in one chat: their counters are in the welcome, which must fit in a frame.
+    package static let authors = 192
     package static let text = 16 << 10
     package static let undeliveredAfter = 15.0
     package static let acknowledgeWithin = 0.1
@@ -52,7 +54,8 @@ package enum Limits {
     package static let topNames = 20
     package static let checkpointEvery: UInt64 = 16
     package static let reservedSpace: UInt64 = 64 << 20
-    package static let openOffers = 256
+    /// Unfinished offers of one author, so that nobody fills the others' memory.
+    package static let openOffers = 64
 
     // Discovery.
     package static let listedPeers = 2000

@@ -194,5 +194,7 @@ public enum Reply: Sendable {
     case done
     /// An own line was taken; the number comes back in its message.
     case message(ref: Int)
+    /// Own files are being offered; the transfer comes back in its events.
+    case offered(TransferID)
     case failed(PeerConnectError)
 }

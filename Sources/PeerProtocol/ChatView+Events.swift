@@ -106,11 +106,17 @@ extension ChatView {
         return effects
     }
 
+    /// What is told of an own line or offer that was not ordered.
+    func failed(_ own: Pending, _ reason: String) -> Effect {
+        guard own.isOffer else {
+            return .emit(.messageFailed(chat: chat, ref: own.ref, reason: reason, line: own.line))
+        }
+        return .emit(.failure(PeerConnectError(.noChat, "The files were not offered: \(reason).")))
+    }
+
     /// What everyone says when the chat is over: failed lines and transfers first, the end last.
     mutating func close(_ reason: ChatEndReason, cause: DepartureReason? = nil) -> [Effect] {
-        var effects: [Effect] = takePending().map {
-            .emit(.messageFailed(chat: chat, ref: $0.ref, reason: "the chat ended", line: $0.line))
-        }
+        var effects = takePending().map { failed($0, "the chat ended") }
         effects += closeTransfers(reason == .hostLost ? .lost : .left)
         return effects + [.emit(.chatEnded(chat: chat, reason: reason, cause: cause))]
     }

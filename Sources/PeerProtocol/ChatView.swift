@@ -10,14 +10,13 @@ package struct ChatView: Sendable {
     package struct Participant: Sendable {
         package let peer: Peer
         package let key: [UInt8]
-        /// Of the last statement that was ordered.
-        package var counter: UInt64 = 0
     }
 
     /// An own statement that was sent and not yet ordered.
     struct Pending: Sendable {
         let ref: Int
         let line: Int?
+        let isOffer: Bool
     }
 
     package let chat: ChatID
@@ -29,8 +28,11 @@ package struct ChatView: Sendable {
     /// Everyone who ever was in, since transfers and late checks name those who left.
     private var names: [PeerID: Peer] = [:]
 
+    /// Of each author's last statement that was ordered; kept when they leave, so that no old line can be shown again.
+    private(set) var counters: [PeerID: UInt64] = [:]
+
     // Own statements.
-    private(set) var counter: UInt64 = 0
+    private var counter: UInt64 = 0
     private(set) var pending: [UInt64: Pending] = [:]
 
     var transfers: [TransferID: TransferRecord] = [:]
@@ -55,21 +57,37 @@ package struct ChatView: Sendable {
         names[id] = peer
     }
 
+    /// Whether someone may still join: everyone who was ever in may have stated something.
+    func hasRoom(for id: PeerID) -> Bool { names[id] != nil || names.count < Limits.authors }
+
     mutating func remove(_ id: PeerID) {
         members.removeAll { $0.id == id }
         participants[id] = nil
     }
 
+    /// Goes on where the chat is, for who joins it late or again.
+    mutating func resume(_ counters: [PeerID: UInt64]) {
+        self.counters = counters
+        counter = counters[me.id] ?? 0
+    }
+
     /// The number of the next own statement; it is remembered until the host has ordered it.
-    mutating func claimCounter(ref: Int, line: Int?) -> UInt64 {
+    mutating func claimCounter(ref: Int, line: Int?, isOffer: Bool) -> UInt64 {
         counter += 1
-        pending[counter] = Pending(ref: ref, line: line)
+        pending[counter] = Pending(ref: ref, line: line, isOffer: isOffer)
         return counter
+    }
+
+    /// Own offers that have not ended, those that wait to be ordered too.
+    var openOwnOffers: Int { openOffers(of: me.id) + pending.values.count(where: \.isOffer) }
+
+    private func openOffers(of author: PeerID) -> Int {
+        transfers.values.count { $0.offer.from.id == author && !$0.isDone }
     }
 
     mutating func settle(_ counter: UInt64) -> Pending? { pending.removeValue(forKey: counter) }
 
-    mutating func advance(_ author: PeerID, to counter: UInt64) { participants[author]?.counter = counter }
+    mutating func advance(_ author: PeerID, to counter: UInt64) { counters[author] = counter }
 
     /// Own statements that will never be ordered, oldest first.
     mutating func takePending() -> [Pending] {
@@ -83,13 +101,19 @@ enum Violation: Error, Equatable, Sendable {
     case malformed(String)
     case badSignature(String)
     case splitView(String)
-    /// The reference is too old to be checked; only the host minds.
-    case stale
+
+    /// What happened, for people.
+    var sentence: String {
+        switch self {
+        case .malformed(let text), .badSignature(let text), .splitView(let text): text
+        }
+    }
 }
 
 extension ChatView {
-    /// Checks a statement before it is ordered (by the host) or believed (by a member, who may have joined after the event
-    /// it refers to and so cannot check that).
+    /// Checks a statement before it is ordered (by the host) or believed (by a member).
+    ///
+    /// What it refers to is checked if it is still known; a member may have joined after that.
     func check(
         _ signed: SignedBytes, against chain: EventChain, by environment: Environment
     ) throws(Violation) -> Statement {
@@ -105,14 +129,11 @@ extension ChatView {
         guard environment.isValid(signed.signature, signed.bytes, author.key) else {
             throw .badSignature("a line under the name of \(author.peer.id.short) that is not signed by them")
         }
-        guard statement.counter == author.counter + 1 else {
+        guard statement.counter == (counters[statement.author] ?? 0) + 1 else {
             throw .badSignature("a line of \(author.peer.id.short) was left out, repeated or moved")
         }
-        switch chain.compare(statement.seen) {
-        case .matches: break
-        case .unknown where isHost: throw .stale
-        case .unknown: break
-        case .differs: throw .splitView("\(author.peer.id.short) was shown another order of this chat")
+        if chain.compare(statement.seen) == .differs {
+            throw .splitView("\(author.peer.id.short) was shown another order of this chat")
         }
         if case .offer(let body) = statement.body { try check(body, by: statement.author, environment) }
         return statement
@@ -123,8 +144,8 @@ extension ChatView {
             TransferLayout.identity(sender: author, nonce: offer.nonce, manifestHash: offer.manifestHash))
         guard TransferID(id) == offer.transfer else { throw .badSignature("an offer under another transfer's ID") }
         guard transfers[offer.transfer] == nil else { throw .malformed("an offer that is open already") }
-        guard transfers.values.count(where: { !$0.isDone }) < Limits.openOffers else {
-            throw .malformed("too many offers are open")
+        guard openOffers(of: author) < Limits.openOffers else {
+            throw .malformed("too many offers of \(author.short) are open")
         }
     }
 

@@ -36,7 +36,7 @@ package struct DialFailure: Hashable, Sendable {
 
 /// What the file side has to do; it reports back with `TransferNews`.
 package enum TransferOrder: Sendable {
-    /// Receive for this peer: land the files. `source` is the connection to ask, `nil` when the bytes are already kept here.
+    /// Receive for this peer: land the files.
     case receive(TransferID, OfferBody, chat: ChatID, from: RemoteSource)
     /// Keep the bytes only to pass them on.
     case relay(TransferID, OfferBody, chat: ChatID, from: RemoteSource)
@@ -64,6 +64,8 @@ package struct RemoteSource: Sendable {
 package enum TransferNews: Sendable {
     /// The own receiving ended, well or not.
     case received(TransferID, TransferStatus, TransferReason?)
+    /// The own receiving failed before it began: nothing is kept here.
+    case notBegun(TransferID, TransferReason)
     /// The host now keeps all bytes: the sender is no longer needed.
     case stored(TransferID)
     /// The bytes cannot be had or served any more.

@@ -29,12 +29,17 @@ package struct HostChat: Sendable {
 
     /// A chat for a file is over when the file is.
     private let purpose: Purpose
+    /// Of the command that began it.
+    let line: Int?
 
-    package init(chat: ChatID, me: LocalPeer, purpose: Purpose = .chat, environment: Environment) {
+    package init(
+        chat: ChatID, me: LocalPeer, purpose: Purpose = .chat, line: Int? = nil, environment: Environment
+    ) {
         view = ChatView(chat: chat, me: me.peer, host: me.peer, hostKey: me.key)
         chain = EventChain(chat: chat, host: me.peer.id, hash: environment.hash)
         self.environment = environment
         self.purpose = purpose
+        self.line = line
     }
 
     /// Whether all it was made for is done.
@@ -56,6 +61,12 @@ package struct HostChat: Sendable {
                 effects.append(.close(joiner.connection))
                 continue
             }
+            guard view.hasRoom(for: id) else {
+                effects += [
+                    .send(joiner.connection, .withdraw(chat: view.chat, reason: .withdrawn)), .close(joiner.connection),
+                ]
+                continue
+            }
             let told = order(.joined(joiner.signed), at: moment, numbers: &numbers)
             if !isStart { effects += told }
             joins[id] = joiner.signed
@@ -63,7 +74,7 @@ package struct HostChat: Sendable {
         }
         for (id, connection) in welcomed { links[id] = Link(connection: connection, seen: chain.last.n) }
         let roster = view.members.compactMap { joins[$0.id] }
-        let welcome = Welcome(chat: view.chat, last: chain.last, members: roster)
+        let welcome = Welcome(chat: view.chat, last: chain.last, members: roster, counters: view.counters)
         effects += welcomed.values.map { .send($0, .welcome(welcome)) }
         if isStart, !welcomed.isEmpty {
             let event = NodeEvent.chatStarted(
@@ -109,7 +120,7 @@ package struct HostChat: Sendable {
     mutating func state(
         _ body: Statement.Body, ref: Int, line: Int?, at moment: Moment, numbers: inout ItemNumbers
     ) -> [Effect] {
-        let counter = view.claimCounter(ref: ref, line: line)
+        let counter = view.claimCounter(ref: ref, line: line, isOffer: body.isOffer)
         let statement = Statement(
             chat: view.chat, host: view.host.id, author: view.me.id, counter: counter, seen: chain.last,
             sent: moment.wall, body: body)
@@ -130,8 +141,9 @@ package struct HostChat: Sendable {
             return order(
                 signed, try view.check(signed, against: chain, by: environment), at: moment, numbers: &numbers)
         } catch {
-            let reason = error == .stale ? "it refers to events too long ago" : "\(error)"
-            return [.send(link.connection, .rejected(counter: statement.counter, reason: reason))]
+            // Its counter is used up and cannot be ordered, so nothing that follows could be either.
+            return [.send(link.connection, .rejected(counter: statement.counter, reason: error.sentence))]
+                + remove(id, .crashed, at: moment, numbers: &numbers)
         }
     }
 
@@ -139,7 +151,7 @@ package struct HostChat: Sendable {
         _ signed: SignedBytes, _ statement: Statement, at moment: Moment, numbers: inout ItemNumbers
     ) -> [Effect] {
         let own = statement.author == view.me.id ? view.pending[statement.counter] : nil
-        guard case .offer = statement.body else {
+        guard case .offer(let body) = statement.body else {
             var effects = order(.said(signed), at: moment, numbers: &numbers)
             let waiting = Set(links.keys.filter { $0 != statement.author })
             let deadline = moment.now + Limits.undeliveredAfter
@@ -148,7 +160,10 @@ package struct HostChat: Sendable {
             effects += reportDeliveries(at: moment)
             return effects
         }
+        // Someone may have left while the offer was on its way.
+        let gone = body.recipients.filter { links[$0] == nil && $0 != view.me.id && $0 != statement.author }
         return order(.offered(signed), at: moment, numbers: &numbers)
+            + gone.flatMap { result(body.transfer, of: $0, .failed, .left, at: moment, numbers: &numbers) }
     }
 
     /// Gives an event its place and shows it to everyone.
@@ -274,6 +289,19 @@ extension HostChat {
         return record.unfinished.flatMap {
             result(transfer, of: $0, .failed, reason, at: moment, numbers: &numbers)
         }
+    }
+
+    /// This host cannot keep the files; those who accepted still get them, through a spool.
+    mutating func notBegun(
+        _ transfer: TransferID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        view.transfers[transfer]?.isFetched = false
+        var effects = result(transfer, of: view.me.id, .failed, reason, at: moment, numbers: &numbers)
+        let waiting = view.transfers[transfer]?.unfinished.first {
+            view.transfers[transfer]?.standing(of: $0) == .accepted
+        }
+        if let waiting { effects += fetch(transfer, by: waiting) }
+        return effects
     }
 
     mutating func stored(_ transfer: TransferID) { view.transfers[transfer]?.isStored = true }

@@ -29,6 +29,7 @@ package struct MemberChat: Sendable {
             let (join, id) = try view.check(signed, by: environment)
             view.admit(join, as: id)
         }
+        view.resume(welcome.counters)
         guard view.participants[me.peer.id] != nil else { throw .malformed("the host's list leaves this peer out") }
     }
 
@@ -87,13 +88,8 @@ package struct MemberChat: Sendable {
 
     /// The host showed something nobody said, or an order others were not shown: the chat ends here, saying so.
     private mutating func distrust(_ violation: Violation) -> [Effect] {
-        let (code, text): (WarningCode, String) =
-            switch violation {
-            case .splitView(let text): (.splitView, text)
-            case .badSignature(let text), .malformed(let text): (.badSignature, text)
-            case .stale: (.badSignature, "a line refers to events too long ago")
-            }
-        let warning = Effect.emit(.warning(code: code, peer: view.host, message: text))
+        let code: WarningCode = if case .splitView = violation { .splitView } else { .badSignature }
+        let warning = Effect.emit(.warning(code: code, peer: view.host, message: violation.sentence))
         return [warning, .send(connection, .leave), .close(connection)] + finish(.hostLost)
     }
 
@@ -106,8 +102,7 @@ package struct MemberChat: Sendable {
     }
 
     mutating func rejected(_ counter: UInt64, _ reason: String) -> [Effect] {
-        guard let own = view.settle(counter) else { return [] }
-        return [.emit(.messageFailed(chat: view.chat, ref: own.ref, reason: reason, line: own.line))]
+        view.settle(counter).map { [view.failed($0, reason)] } ?? []
     }
 
     /// The host ended the chat, or its connection broke.
@@ -127,7 +122,7 @@ package struct MemberChat: Sendable {
     // MARK: To the host
 
     mutating func state(_ body: Statement.Body, ref: Int, line: Int?, at moment: Moment) -> [Effect] {
-        let counter = view.claimCounter(ref: ref, line: line)
+        let counter = view.claimCounter(ref: ref, line: line, isOffer: body.isOffer)
         let statement = Statement(
             chat: view.chat, host: view.host.id, author: view.me.id, counter: counter, seen: chain.last,
             sent: moment.wall, body: body)

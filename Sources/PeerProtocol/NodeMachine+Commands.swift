@@ -94,8 +94,13 @@ extension NodeMachine {
 
     /// Offers files to the chat; the body names its recipients.
     package mutating func offer(_ body: OfferBody, line: Int?, at moment: Moment) -> Reply {
+        guard currentView.map({ $0.openOwnOffers < Limits.openOffers }) ?? true else {
+            return .failed(
+                PeerConnectError(
+                    .tooMany, "\(Limits.openOffers) of your offers are open.", hint: "Cancel one: /cancel N."))
+        }
         if case .failed(let error) = state(.offer(body), line: line, at: moment) { return .failed(error) }
-        return .done
+        return .offered(body.transfer)
     }
 
     private mutating func state(_ body: Statement.Body, line: Int?, at moment: Moment) -> Reply {

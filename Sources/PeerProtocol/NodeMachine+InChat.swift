@@ -106,6 +106,12 @@ extension NodeMachine {
                 [.send(chat.connection, .result(transfer: transfer, status: status, reason: reason))]
             }
             withHost(id) { $0.result(transfer, of: me, status, reason, at: moment, numbers: &$1) }
+        case .notBegun(let transfer, let reason):
+            guard let id = chat(of: transfer) else { return }
+            withMember(id) { chat, _ in
+                [.send(chat.connection, .result(transfer: transfer, status: .failed, reason: reason))]
+            }
+            withHost(id) { $0.notBegun(transfer, reason, at: moment, numbers: &$1) }
         case .stored(let transfer):
             guard let id = chat(of: transfer) else { return }
             withHost(id) { chat, _ in

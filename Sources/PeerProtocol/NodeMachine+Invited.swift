@@ -9,10 +9,11 @@ extension NodeMachine {
         let question = Question(
             number: 0, from: remote, connection: connection, invite: invite,
             deadline: moment.now + (invite.purpose == .file ? Limits.fileAnswer : Limits.answer))
-        let isKnown = questions.contains { $0.connection == connection || $0.invite.chat == invite.chat }
-        guard !isKnown, slots[invite.chat] == nil else {
+        let isKnown = (questions + held).contains { $0.connection == connection || $0.invite.chat == invite.chat }
+        // A connection has one purpose: what else comes on it ends it, with all that depends on it.
+        guard !isKnown, slots[invite.chat] == nil, !slots.values.contains(where: { $0.uses(connection) }) else {
             effects.append(.close(connection))
-            return
+            return closed(connection, isSilent: false, at: moment)
         }
         consider(question, at: moment)
     }

@@ -30,7 +30,8 @@ extension NodeMachine {
         line: Int?, at moment: Moment
     ) -> Reply {
         let theirs = questions.filter { q in q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id } }
-        if let question = theirs.min(by: { $0.from.peer.id < $1.from.peer.id }) {
+        // An offer of files is no chat that theirs could take the place of.
+        if purpose == .chat, let question = theirs.min(by: { $0.from.peer.id < $1.from.peer.id }) {
             // The others invited here may invite too; theirs crosses this one, as if it had gone out.
             for id in all.compactMap(\.id) where id != question.from.peer.id {
                 crossed[id] = moment.now + Limits.answer
@@ -208,11 +209,11 @@ extension NodeMachine {
         put(round, in: chat)
         if case .inviting = slots[chat], !round.accepted.isEmpty {
             slots[chat] = .hosting(
-                HostChat(chat: chat, me: me, purpose: round.purpose, environment: environment), round)
+                HostChat(chat: chat, me: me, purpose: round.purpose, line: round.line, environment: environment), round)
         }
         guard case .hosting = slots[chat] else {
             slots[chat] = nil
-            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+            finish(round)
             reconsiderHeld(at: moment)
             return
         }
@@ -231,6 +232,19 @@ extension NodeMachine {
             transfer: offer.transfer, nonce: offer.nonce, size: offer.size, entries: offer.entries, files: offer.files,
             manifestLength: offer.manifestLength, manifestHash: offer.manifestHash, recipients: to, names: offer.names)
         withHost(chat) { $0.state(.offer(offer), ref: ref, line: line, at: moment, numbers: &$1) }
+    }
+
+    /// Takes back the invitation, or ends the chat for its files, that the command with this line began.
+    package mutating func withdraw(line: Int, at moment: Moment) {
+        for (id, slot) in slots {
+            switch slot {
+            case .inviting(let round) where round.line == line:
+                withdraw(round, in: id, .withdrawn)
+                reconsiderHeld(at: moment)
+            case .hosting(let chat, _) where chat.line == line: withHost(id) { chat, _ in chat.end() }
+            default: continue
+            }
+        }
     }
 
     /// Starts now with those who accepted, or takes everything back.
@@ -254,15 +268,26 @@ extension NodeMachine {
     /// Takes all own invitations back; for the user, or because another invitation won.
     mutating func withdrawRounds(_ reason: WithdrawReason, at moment: Moment) {
         for id in slots.keys {
-            guard case .inviting(var round) = slots[id] else { continue }
+            guard case .inviting(let round) = slots[id] else { continue }
             if reason == .crossed {
                 for invitee in round.invitees where invitee.answer == nil {
                     if let peer = invitee.peer?.id ?? invitee.id { crossed[peer] = moment.now + Limits.answer }
                 }
             }
-            slots[id] = nil
-            effects += round.withdraw(reason, as: .timeout, all: true)
-            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+            withdraw(round, in: id, reason)
         }
+    }
+
+    private mutating func withdraw(_ round: InvitationRound, in id: ChatID, _ reason: WithdrawReason) {
+        var round = round
+        slots[id] = nil
+        effects += round.withdraw(reason, as: .timeout, all: true)
+        finish(round)
+    }
+
+    /// A round that led to no chat is over, and with it what it was to bring.
+    private mutating func finish(_ round: InvitationRound) {
+        effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+        if let offer = round.offer { effects.append(.transfer(.finished(offer.transfer))) }
     }
 }

@@ -16,6 +16,16 @@ package struct NodeMachine: Sendable {
         /// While a chat runs its host may invite more.
         case hosting(HostChat, InvitationRound?)
         case member(MemberChat)
+
+        func uses(_ connection: ConnectionID) -> Bool {
+            switch self {
+            case .inviting(let round): round.index(of: connection) != nil
+            case .joining(let joining): joining.connection == connection
+            case .hosting(let chat, let round):
+                round?.index(of: connection) != nil || chat.connections.values.contains(connection)
+            case .member(let chat): chat.connection == connection
+            }
+        }
     }
 
     let me: LocalPeer
@@ -119,6 +129,7 @@ package struct NodeMachine: Sendable {
     /// Changes a hosted chat in its slot; a chat that is over leaves the slot.
     mutating func withHost(_ id: ChatID, _ body: (inout HostChat, inout ItemNumbers) -> [Effect]) {
         guard case .hosting(var chat, let round) = slots[id] else { return }
+        slots[id] = nil  // the only owner changes it in place
         effects += body(&chat, &numbers)
         if chat.isFulfilled { effects += chat.end() }
         if chat.isOver, var round {
@@ -131,6 +142,7 @@ package struct NodeMachine: Sendable {
     /// Changes a chat this peer is a member of; a chat that is over leaves the slot.
     mutating func withMember(_ id: ChatID, _ body: (inout MemberChat, inout ItemNumbers) -> [Effect]) {
         guard case .member(var chat) = slots[id] else { return }
+        slots[id] = nil
         effects += body(&chat, &numbers)
         slots[id] = chat.isOver ? nil : .member(chat)
     }

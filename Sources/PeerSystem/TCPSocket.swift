@@ -33,13 +33,18 @@ package struct TCPSocket: ~Copyable, Sendable {
     /// Starts a connection and waits for it, so many seconds; for threads that may block.
     package static func connected(to address: PeerAddress, seconds: Double) throws(SystemError) -> TCPSocket {
         let socket = try connecting(to: address)
-        var entry = pollfd(fd: socket.descriptor.raw, events: Int16(POLLOUT), revents: 0)
+        try socket.waitConnected(seconds: seconds)
+        return socket
+    }
+
+    /// Waits for what `connecting` has begun; for threads that may block.
+    package borrowing func waitConnected(seconds: Double) throws(SystemError) {
+        var entry = pollfd(fd: descriptor.raw, events: Int16(POLLOUT), revents: 0)
         let milliseconds = CInt(min(max(seconds, 0), 86_400) * 1000)
         guard try retrying("poll", { Int(poll(&entry, 1, milliseconds)) }) == 1 else {
             throw SystemError(call: "connect", code: ETIMEDOUT)
         }
-        try socket.checkConnected()
-        return socket
+        try checkConnected()
     }
 
     /// Throws what became of `connecting`.
@@ -73,7 +78,7 @@ package struct TCPSocket: ~Copyable, Sendable {
     }
 
     /// Ends both directions at once; blocked calls of other threads return.
-    package borrowing func shutdown() { _ = Glibc.shutdown(descriptor.raw, CInt(SHUT_RDWR)) }
+    package static func shutdown(_ raw: CInt) { _ = Glibc.shutdown(raw, CInt(SHUT_RDWR)) }
 
     /// Says that nothing more will be sent; what the other side still sends can be received.
     package borrowing func endSending() { _ = Glibc.shutdown(descriptor.raw, CInt(SHUT_WR)) }

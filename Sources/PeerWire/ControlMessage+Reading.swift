@@ -152,5 +152,9 @@ extension Welcome {
         guard let hash = Digest(try fields.bytes(.hash, count: Digest.size)) else { throw FieldReader.BadField() }
         last = EventReference(n: try fields.number(.n), hash: hash)
         members = try fields.objects(.members, count: 1...Limits.peersAtMost) { try $0.signed(.join) }
+        let said = try fields.objects(.counters, count: 0...Limits.authors) { author in
+            (try author.id(.peer, PeerID.self), try author.number(.counter, in: WireNumber.fromOne))
+        }
+        counters = Dictionary(said) { max($0, $1) }
     }
 }

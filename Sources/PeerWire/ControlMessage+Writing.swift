@@ -78,6 +78,10 @@ extension ControlMessage {
             try fields.number(.n, welcome.last.n)
             try fields.bytes(.hash, welcome.last.hash.bytes)
             try fields.objects(.members, welcome.members) { try $0.signed(.join, $1) }
+            try fields.objects(.counters, welcome.counters.sorted { $0.key < $1.key }) { author, said in
+                try author.id(.peer, said.key)
+                try author.number(.counter, said.value)
+            }
         default: break
         }
     }

@@ -105,11 +105,14 @@ package struct Welcome: Equatable, Sendable {
     package let last: EventReference
     /// The joins of everyone in, the receiver too: 1 to 64.
     package let members: [SignedBytes]
+    /// The last counter of everyone who has stated something, those who left too: what follows goes on from there.
+    package let counters: [PeerID: UInt64]
 
-    package init(chat: ChatID, last: EventReference, members: [SignedBytes]) {
+    package init(chat: ChatID, last: EventReference, members: [SignedBytes], counters: [PeerID: UInt64] = [:]) {
         self.chat = chat
         self.last = last
         self.members = members
+        self.counters = counters
     }
 }
 

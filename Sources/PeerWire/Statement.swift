@@ -21,6 +21,8 @@ package struct Statement: Hashable, Sendable {
         case say(text: String)
         /// Files for some or all members.
         case offer(OfferBody)
+
+        package var isOffer: Bool { if case .offer = self { true } else { false } }
     }
 
     private static let sayContext: StaticString = "peerconnect/say/1"

@@ -54,6 +54,32 @@ struct ChatTests {
         #expect(node.commands.map { $0.prefix(6) } == ["invite", "say(\"h", "send(p"])
     }
 
+    @Test("An own offer is waited for from its reply to its end, whichever comes first")
+    func ownOffer() throws {
+        let transfer = try transferID(7)
+        let offer = FileOffer(
+            number: 1, transfer: transfer, from: me, to: [ada], isMine: true,
+            summary: OfferSummary(name: "f", size: 1, files: 1), line: 2)
+        let done = NodeEvent.fileDone(
+            transfer: transfer, results: [TransferResult(peer: ada, status: .verified, reason: nil)], line: 2)
+        var state = ChatState()
+        state.end(.send(paths: ["f"], to: []), .offered(transfer))
+        #expect(!state.isIdle)
+        state.note(.fileOffered(offer))
+        #expect(!state.isIdle)
+        state.note(done)
+        #expect(state.isIdle && !state.hasIncompleteTransfer)
+
+        state.note(.fileOffered(offer))
+        state.note(done)
+        state.end(.send(paths: ["f"], to: []), .offered(transfer))
+        #expect(state.isIdle && !state.hasIncompleteTransfer)
+
+        state.end(.send(paths: ["f"], to: []), .offered(transfer))
+        state.note(.chatEnded(chat: chat, reason: .ended, cause: nil))
+        #expect(state.isIdle && state.hasIncompleteTransfer)
+    }
+
     @Test("A text typed while inviting waits for the chat, and the end of input for its delivery")
     func textWaits() async throws {
         let node = node()
@@ -159,7 +185,7 @@ struct ChatTests {
             number: 2, transfer: transfer, from: me, to: [ada], isMine: true,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: 1)
         for (status, code) in [(TransferStatus.verified, Int32(0)), (.declined, 5)] {
-            let node = ScriptedSession(me: me) { _, _ in ([.fileOffered(offer)], .done) }
+            let node = ScriptedSession(me: me) { _, _ in ([.fileOffered(offer)], .offered(transfer)) }
             let stage = Stage(home: ScriptedHome(node: node))
             let result = TransferResult(peer: ada, status: status)
             let exit = await stage.run("chat", input: ["/send f"]) {

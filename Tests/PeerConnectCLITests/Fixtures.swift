@@ -13,6 +13,11 @@ func digest(_ byte: UInt8) throws -> Digest {
     return digest
 }
 
+func transferID(_ byte: UInt8) throws -> TransferID {
+    guard let digest = Digest([UInt8](repeating: byte, count: Digest.size)) else { throw FixtureError() }
+    return TransferID(digest)
+}
+
 func chatID(_ byte: UInt8) throws -> ChatID {
     guard let id = ChatID(bytes: [UInt8](repeating: byte, count: ChatID.size)) else { throw FixtureError() }
     return id

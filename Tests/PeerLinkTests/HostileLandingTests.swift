@@ -31,7 +31,7 @@ struct HostileLandingTests {
     func paths(path: String) throws {
         let (landing, bytes) = try landing([entry("d", .folder), entry(path, size: 1)], in: into("in"))
         expectCorrupt { try landing.append(bytes + [1]) }
-        landing.abandon()
+        landing.remove()
         #expect(try TemporaryFolder.tree(into.path, times: false).map { $0.prefix(4) } == ["in/ "])
         #expect(throws: SystemError.self) { try Paths.status("/tmp/peerconnect-hostile") }
     }
@@ -45,7 +45,7 @@ struct HostileLandingTests {
             ]
             let (landing, bytes) = try landing(entries, in: into("in"))
             expectCorrupt { try landing.append(bytes + [1]) }
-            landing.abandon()
+            landing.remove()
         }
         #expect(try TemporaryFolder.tree(into("outside")).isEmpty)
     }
@@ -76,7 +76,7 @@ struct HostileLandingTests {
         ] {
             let landing = try Landing(folder: into.path, transfer: wrong.transfer, offer: wrong)
             expectCorrupt { try landing.append(bytes) }
-            landing.abandon()
+            landing.remove()
         }
         #expect(try TemporaryFolder.tree(into.path).isEmpty)
     }

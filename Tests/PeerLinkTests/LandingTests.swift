@@ -177,7 +177,7 @@ struct LandingTests {
         let landing = try landing(of: source, in: into.path)
         try landing.append(source.bytes(at: 0, count: Int(source.length) - 1))
         #expect(throws: TransferFailure.corrupt("The files are not complete.")) { try landing.finish(dropping: []) }
-        landing.abandon()
+        landing.remove()
         try expectInto([])
     }
 

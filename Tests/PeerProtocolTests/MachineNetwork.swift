@@ -27,6 +27,8 @@ final class MachineNetwork {
         let peer: Peer
         var machine: NodeMachine
         var events: [NodeEvent] = []
+        /// What its file side was told to do.
+        var orders: [TransferOrder] = []
     }
 
     private enum Item {
@@ -85,6 +87,17 @@ final class MachineNetwork {
             NodeMachine.Invitation(target: .peer(id(other), addresses: []), label: "\(other)", peer: nodes[other].peer)
         }
         schedule(node) { _ = $0.invite(all, line: nil, at: $1) }
+    }
+
+    /// Something that does not follow the protocol, put on the connection between two nodes.
+    func inject(_ message: ControlMessage, from node: Int, to other: Int) throws {
+        let connection = try #require(
+            ends.keys.sorted { $0.value < $1.value }.last { connection in
+                let ends = ends[connection].map { [$0.0, $0.1] } ?? []
+                return ends.contains(node) && ends.contains(other) && way(connection, from: node) != nil
+            })
+        put(.frame(message), on: Way(connection: connection, to: other))
+        try settle()
     }
 
     func scheduleLine(_ text: String, by node: Int) { schedule(node) { _ = $0.say(text, line: nil, at: $1) } }
@@ -165,7 +178,7 @@ final class MachineNetwork {
                 put(.close, on: way)
                 closed.insert(Way(connection: connection, to: node))
             case .emit(let event): nodes[node].events.append(event)
-            case .transfer: continue
+            case .transfer(let order): nodes[node].orders.append(order)
             }
         }
     }

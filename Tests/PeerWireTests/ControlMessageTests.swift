@@ -63,9 +63,10 @@ import Testing
         (
             .welcome(
                 Welcome(
-                    chat: Fixture.chat, last: EventReference(n: 2, hash: Fixture.digest), members: [signed, signed])),
+                    chat: Fixture.chat, last: EventReference(n: 2, hash: Fixture.digest), members: [signed, signed],
+                    counters: [Fixture.peer: 5])),
             19,
-            #"{"chat":"\#(chat)","hash":"\#(hash)","members":[{"join":"am9pbg==","signature":"\#(signature)"},"#
+            #"{"chat":"\#(chat)","counters":[{"counter":5,"peer":"\#(peer)"}],"hash":"\#(hash)","members":[{"join":"am9pbg==","signature":"\#(signature)"},"#
                 + #"{"join":"am9pbg==","signature":"\#(signature)"}],"n":2}"#
         ),
     ]

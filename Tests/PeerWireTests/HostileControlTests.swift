@@ -190,7 +190,7 @@ import Testing
         let member = #"{"join":"am9pbg==","signature":"\#(Valid.signature)"}"#
         func welcome(_ count: Int) -> String {
             let members = Array(repeating: member, count: count).joined(separator: ",")
-            return #"{"chat":"\#(Valid.chat)","hash":"\#(Valid.hash)","members":[\#(members)],"n":0}"#
+            return #"{"chat":"\#(Valid.chat)","counters":[],"hash":"\#(Valid.hash)","members":[\#(members)],"n":0}"#
         }
         guard case .welcome(let read) = try Valid.read(19, welcome(64)) else {
             Issue.record("another message")

@@ -12,14 +12,17 @@ import Testing
         return raw.payload.count
     }
 
-    @Test("A welcome with 64 members of the longest names and keys fits")
+    @Test("A welcome with 64 members of the longest names and keys, and as many counters as there may be, fits")
     func welcome() throws {
         let name = try DisplayName(String(repeating: "\"", count: 63))
         let key = bytes(4, Int(Join.keySizes.upperBound))
         let join = Join(chat: Fixture.chat, host: Fixture.other, nonce: Fixture.nonce, key: key, name: name)
         let members = Array(repeating: Fixture.signed(join.bytes()), count: Limits.peersAtMost)
         let last = EventReference(n: WireNumber.maximum, hash: Fixture.digest)
-        let message = ControlMessage.welcome(Welcome(chat: Fixture.chat, last: last, members: members))
+        let counters = Dictionary(
+            uniqueKeysWithValues: (0..<Limits.authors).map { (Fixture.peer($0), WireNumber.maximum) })
+        let message = ControlMessage.welcome(
+            Welcome(chat: Fixture.chat, last: last, members: members, counters: counters))
         #expect(try payload(message) <= Limits.controlPayload)
     }
 

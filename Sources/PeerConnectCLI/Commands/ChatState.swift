@@ -16,10 +16,14 @@ struct ChatState {
     private(set) var unsent: Set<Int> = []
     /// Own lines that some member has missed, or all have.
     private(set) var undelivered: Set<Int> = []
+    /// Own transfers that are offered, or about to be, and not done.
     private(set) var ownTransfers: Set<TransferID> = []
+    /// Those that the chat has been told of.
+    private var ownOffers: Set<TransferID> = []
     private(set) var hasIncompleteTransfer = false
     /// Those that came before the reply that gave their number.
     private var settledEarly: Set<Int> = []
+    private var endedEarly: Set<TransferID> = []
 
     /// A text typed now waits for the chat that is about to come.
     var holdsTexts: Bool {
@@ -43,6 +47,9 @@ struct ChatState {
         case (.accept, .done): isJoining = !isInChat
         case (_, .message(let ref)):
             if settledEarly.remove(ref) == nil { unsent.insert(ref) }
+        case (_, .offered(let transfer)):
+            // A member hears of its own offer only when the host has ordered it; it may be done by now, too.
+            if endedEarly.remove(transfer) == nil { ownTransfers.insert(transfer) }
         default: break
         }
     }
@@ -57,8 +64,9 @@ struct ChatState {
         case .chatEnded: chatEnded()
         case .messageDelivered(_, _, let ref, let missing, _): settle(ref, isWhole: missing.isEmpty)
         case .messageFailed(_, let ref, _, _): settle(ref, isWhole: false)
-        case .fileOffered(let offer) where offer.isMine: ownTransfers.insert(offer.transfer)
-        case .fileDone(let transfer, let results, _) where ownTransfers.remove(transfer) != nil:
+        case .fileOffered(let offer) where offer.isMine: ownOffers.insert(offer.transfer)
+        case .fileDone(let transfer, let results, _) where ownOffers.remove(transfer) != nil:
+            if ownTransfers.remove(transfer) == nil { endedEarly.insert(transfer) }
             if results.contains(where: { $0.status != .verified }) { hasIncompleteTransfer = true }
         default: break
         }
@@ -70,7 +78,7 @@ struct ChatState {
         undelivered.formUnion(unsent)
         unsent = []
         if !ownTransfers.isEmpty { hasIncompleteTransfer = true }
-        ownTransfers = []
+        (ownTransfers, ownOffers, endedEarly) = ([], [], [])
     }
 
     /// A line that reaches a missing member later counts as delivered then.

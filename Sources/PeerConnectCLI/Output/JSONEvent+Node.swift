@@ -16,6 +16,8 @@ extension JSONEvent {
         case .failure(let error): self = .error(error)
         case .reply(let line, .done): self = .reply(line: line)
         case .reply(let line, .message(let ref)): self = .reply(line: line, extra: [("ref", .int(Int64(ref)))])
+        case .reply(let line, .offered(let transfer)):
+            self = .reply(line: line, extra: [("transfer", .string(transfer.description))])
         case .reply(let line, .failed(let error)): self = .reply(line: line, error: error)
         }
     }

@@ -26,6 +26,8 @@ struct TLSStream: ~Copyable, Sendable {
 
     let socket: TCPSocket
     var tls: TLSEngine
+    /// When a blocking stream gives up, however little comes at a time.
+    var deadline: Instant?
     /// Decrypted bytes that were read before the stream was handed on; they come first.
     var early: [UInt8] = []
 
@@ -108,13 +110,18 @@ extension TLSStream {
             switch try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])) {
             case 0?: throw .ended
             case let count?: filled += count
-            case nil:
-                switch try receive() {
-                case .some: continue
-                case .ended: throw .ended
-                case .blocked: throw .stalled
-                }
+            case nil: try wait()
             }
+        }
+    }
+
+    /// Waits until more has come.
+    private mutating func wait() throws(StreamError) {
+        if let deadline, BootClock.now() >= deadline { throw .stalled }
+        switch try receive() {
+        case .some: return
+        case .ended: throw .ended
+        case .blocked: throw .stalled
         }
     }
 
@@ -149,11 +156,7 @@ extension TLSStream {
     mutating func shakeHands() throws(StreamError) {
         while try !goOn() {
             try flushAll()
-            switch try receive() {
-            case .some: continue
-            case .ended: throw .ended
-            case .blocked: throw .stalled
-            }
+            try wait()
         }
         try flushAll()
     }

@@ -20,7 +20,7 @@ extension NodeEngine {
     }
 
     private func obey(_ command: NodeCommand, _ line: Int?) async throws(PeerConnectError) -> Reply {
-        guard !isStopped else { throw PeerConnectError(.internal, "The program is stopping.") }
+        guard !isStopped else { throw Self.stopping }
         switch command {
         case .invite(let references):
             var invitations: [NodeMachine.Invitation] = []
@@ -31,14 +31,7 @@ extension NodeEngine {
         case .accept(let item): return machine.accept(try resolve(item), line: line, at: moment)
         case .decline(let item): return machine.decline(try resolve(item), line: line, at: moment)
         case .say(let text): return machine.say(text, line: line, at: moment)
-        case .send(let paths, let references):
-            var wanted: [PeerID] = []
-            for reference in references { wanted.append(try member(reference)) }
-            let recipients = try machine.recipients(wanted).get()
-            let body = try await offer(paths, to: recipients)
-            let reply = machine.offer(body, line: line, at: moment)
-            if case .failed = reply { hub.jobs[body.transfer] = nil }
-            return reply
+        case .send(let paths, let references): return try await send(paths, to: references, line)
         case .cancel(let item): return machine.cancel(try resolve(item), at: moment)
         case .leave: return machine.leave(at: moment)
         case .end: return machine.end(at: moment)
@@ -48,17 +41,40 @@ extension NodeEngine {
         }
     }
 
+    /// Offers files in the chat this peer is in; looking at them may take long, so everything is asked again after it.
+    private func send(
+        _ paths: [String], to references: [PeerReference], _ line: Int?
+    ) async throws(PeerConnectError) -> Reply {
+        _ = try recipients(references)
+        let chat = machine.chat
+        let walked = try await walk(paths)
+        guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
+        let body = offer(walked, to: try recipients(references))
+        let reply = machine.offer(body, line: line, at: moment)
+        if case .failed = reply { _ = hub.remove(body.transfer) }
+        return reply
+    }
+
+    private func recipients(_ references: [PeerReference]) throws(PeerConnectError) -> [PeerID] {
+        var wanted: [PeerID] = []
+        for reference in references { wanted.append(try member(reference)) }
+        return try machine.recipients(wanted).get()
+    }
+
     /// Invites one peer into a chat of its own to take these files: one answer covers invitation and offer.
     package func offer(_ paths: [String], to reference: PeerReference, answerWithin seconds: Double, line: Int?) async
         -> Reply
     {
         let reply: Reply
         do throws(PeerConnectError) {
-            let invitation = try invitation(reference)
+            _ = try invitation(reference)
+            let walked = try await walk(paths)
+            guard !isStopped, !Task.isCancelled else { throw Self.stopping }
             // Who an address belongs to is not known yet; the offer names its recipient once it is.
-            let body = try await offer(paths, to: [])
+            let body = offer(walked, to: [])
             reply = machine.invite(
-                [invitation], purpose: .file, offer: body, answerWithin: seconds, line: line, at: moment)
+                [try invitation(reference)], purpose: .file, offer: body, answerWithin: seconds, line: line, at: moment)
+            if case .failed = reply { _ = hub.remove(body.transfer) }
         } catch {
             reply = .failed(error)
         }
@@ -66,10 +82,17 @@ extension NodeEngine {
         return reply
     }
 
-    private func offer(_ paths: [String], to recipients: [PeerID]) async throws(PeerConnectError) -> OfferBody {
-        let source = try await walk(paths)
+    /// Takes back what `offer` with this line began: nobody waits for it any more.
+    package func withdrawOffer(line: Int) {
+        machine.withdraw(line: line, at: moment)
+        obey()
+    }
+
+    private static let stopping = PeerConnectError(.internal, "The program is stopping.")
+
+    private func offer(_ walked: Walked, to recipients: [PeerID]) -> OfferBody {
+        let (source, manifestHash) = (walked.source, walked.manifestHash)
         let nonce = randomBytes(OfferBody.nonceSize)
-        let manifestHash = SHA256.hash(source.manifestBytes)
         let transfer = TransferID(
             SHA256.hash(TransferLayout.identity(sender: identity.id, nonce: nonce, manifestHash: manifestHash)))
         let body = OfferBody(
@@ -84,12 +107,19 @@ extension NodeEngine {
         return body
     }
 
-    private func walk(_ paths: [String]) async throws(PeerConnectError) -> TransferSource {
+    private struct Walked: Sendable {
+        let source: TransferSource
+        let manifestHash: Digest
+    }
+
+    private func walk(_ paths: [String]) async throws(PeerConnectError) -> Walked {
         guard !paths.isEmpty else { throw PeerConnectError(.usage, "Name at least one file or folder to send.") }
-        let result: Result<TransferSource, PeerConnectError> = await withCheckedContinuation { continuation in
+        let result: Result<Walked, PeerConnectError> = await withCheckedContinuation { continuation in
             let started: Void? = try? BlockingThread.spawn("walk") {
                 do {
-                    continuation.resume(returning: .success(try SourceWalk.walk(paths: paths)))
+                    let source = try SourceWalk.walk(paths: paths)
+                    let walked = Walked(source: source, manifestHash: SHA256.hash(source.manifestBytes))
+                    continuation.resume(returning: .success(walked))
                 } catch let error as PeerConnectError {
                     continuation.resume(returning: .failure(error))
                 } catch {

@@ -87,13 +87,13 @@ package actor NodeEngine {
         machine.stop(at: moment)
         obey()
         isStopped = true
-        hub.cancelAll()
+        endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
         for token in listenerTokens { loop.unregister(token) }
         listener = nil
         let limit = BootClock.now() + 1
-        while !connections.isEmpty, BootClock.now() < limit {
+        while !connections.isEmpty || hub.writers > 0, BootClock.now() < limit {
             try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
         }
         for connection in connections.values { handle(connection.end(.closedHere), of: connection) }

@@ -27,6 +27,25 @@ package final class Landing: PieceReading {
         var last: (entry: Int, file: OpenFile)?
     }
 
+    /// What is to become of the files.
+    enum Stage: Sendable {
+        case writing
+        /// Nobody here wants them; they are written on because others are served from them.
+        case unwanted
+        /// They get their names: too late to give them up.
+        case finishing
+        /// All here, for others only.
+        case kept
+        case givenUp
+    }
+
+    /// Who removes what was given up.
+    package enum Removal: Sendable {
+        /// The thread that writes, when it notices; or nobody, since the files have landed.
+        case notNeeded
+        case mustBeRemoved
+    }
+
     static let partialFolder = ".peerconnect-partial"
 
     package let length: UInt64
@@ -37,6 +56,7 @@ package final class Landing: PieceReading {
     let partialName: String
     let writer: Mutex<LandingWriter>
     let shared: Mutex<Shared>
+    private let stage = Mutex(Stage.writing)
 
     /// Makes the folder for received files if it is not there, and an empty one for this transfer in it.
     ///
@@ -100,6 +120,7 @@ package final class Landing: PieceReading {
 
     /// Takes the next bytes of the stream.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(TransferFailure) {
+        guard stage.withLock({ $0 != .givenUp }) else { throw .givenUp }
         try writer.withLock { (writer) throws(TransferFailure) in
             defer { publish(&writer) }
             try writer.append(bytes)
@@ -109,15 +130,44 @@ package final class Landing: PieceReading {
     private func publish(_ writer: inout LandingWriter) {
         shared.withLock { shared in
             shared.received = writer.position
-            // All of these share their storage with the writer's, which changes them rarely once the manifest is there.
-            shared.manifestBytes = writer.manifestBytes
+            // A copy of its own: an array that both hold would be copied whole at each append.
+            shared.manifestBytes += writer.manifestBytes[shared.manifestBytes.count...]
             shared.manifest = writer.manifest
             shared.places = writer.places
         }
     }
 
-    /// Removes what has arrived and has no final name yet.
-    package func abandon() {
+    // MARK: Giving up
+
+    /// Says that the files are not wanted; with `keeping` they are kept for others until that is called again without.
+    package func giveUp(keeping: Bool) -> Removal {
+        stage.withLock { stage in
+            switch stage {
+            case .writing, .unwanted:
+                stage = keeping ? .unwanted : .givenUp
+                return .notNeeded
+            case .kept where !keeping:
+                stage = .givenUp
+                return .mustBeRemoved
+            case .kept, .finishing, .givenUp: return .notNeeded
+            }
+        }
+    }
+
+    /// Whether the files may get their names now; if not, they are kept for others.
+    func mayFinish() throws(TransferFailure) -> Bool {
+        try stage.withLock { (stage) throws(TransferFailure) in
+            switch stage {
+            case .writing, .finishing: stage = .finishing
+            case .unwanted, .kept: stage = .kept
+            case .givenUp: throw .givenUp
+            }
+            return stage == .finishing
+        }
+    }
+
+    /// Removes what has arrived and has no final name yet; only when nothing is written any more.
+    package func remove() {
         shared.withLock { $0.last = nil }
         removePartial()
     }

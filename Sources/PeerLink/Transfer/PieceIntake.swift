@@ -14,7 +14,8 @@ struct PieceIntake {
 
     enum Outcome {
         case landed(Landing.Landed, isPartial: Bool)
-        case spooled
+        /// All of it is here, for others only.
+        case kept
         case failed(TransferReason, String)
     }
 
@@ -26,27 +27,36 @@ struct PieceIntake {
     let key: PublicKey
     /// Called after each piece with the bytes kept so far.
     let progress: @Sendable (UInt64) -> Void
-    /// Asked before the files get their names.
-    let mayFinish: @Sendable () -> Bool
 
-    /// Runs until the transfer has ended here, well or not.
+    /// Runs until the transfer has ended here, well or not; what has not landed then is removed, unless others need it.
     func run() -> Outcome {
         defer { queue.close() }
+        let outcome = take()
+        guard case .failed(let reason, _) = outcome else { return outcome }
+        ledger.fail(reason)
+        if case .landing(let landing) = keeping {
+            _ = landing.giveUp(keeping: false)
+            landing.remove()
+        }
+        return outcome
+    }
+
+    private func take() -> Outcome {
         var chain = PieceChain(transfer)
-        do throws(TransferFailure) {
-            while true {
-                switch queue.next() {
+        while true {
+            let arrival: Arrival
+            do throws(StreamError) { arrival = try queue.next() } catch { return broken(error) }
+            do throws(TransferFailure) {
+                switch arrival {
                 case .piece(let buffer):
                     try keep(buffer, &chain)
                     queue.giveBack(buffer)
                 case .checkpoint(let checkpoint): try check(checkpoint, chain)
                 case .end(let end): return try finish(end, chain)
-                case .broken(let error): return broken(error)
                 }
+            } catch {
+                return .failed(error.reason, error.text)
             }
-        } catch {
-            ledger.fail(error.reason)
-            return .failed(error.reason, error.text)
         }
     }
 
@@ -78,13 +88,13 @@ struct PieceIntake {
         }
         guard case .landing(let landing) = keeping else {
             ledger.state.update { $0.end = end }
-            return .spooled
+            return .kept
         }
         guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
             throw .corrupt("the end is not what the sender signed")
         }
         ledger.state.update { $0.end = end }
-        guard mayFinish() else { return .failed(.left, "cancelled") }
+        guard try landing.mayFinish() else { return .kept }
         let landed = try landing.finish(dropping: end.changed)
         return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
     }
@@ -96,7 +106,6 @@ struct PieceIntake {
             case .violation(let text): (.corrupt, text)
             default: (.lost, "the connection broke")
             }
-        ledger.fail(reason)
         return .failed(reason, text)
     }
 }
@@ -118,20 +127,20 @@ struct LocalFeed {
             buffer.count = Int(range.count)
             let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer.memory[..<buffer.count])
             do throws(TransferFailure) { try store.read(at: range.lowerBound, into: bytes) } catch { return fail() }
-            queue.put(.piece(buffer))
+            guard queue.put(.piece(buffer)) else { return }
             guard PieceLedger.isCheckpoint(piece, of: pieces) else { continue }
             guard case .checkpoint(let signature) = wait({ source.checkpoint(behind: piece, seconds: $0) }) else {
                 return fail()
             }
-            queue.put(.checkpoint(Checkpoint(index: piece, signature: signature)))
+            guard queue.put(.checkpoint(Checkpoint(index: piece, signature: signature))) else { return }
         }
         guard case .end(let end) = wait({ source.end(seconds: $0) }) else { return fail() }
-        queue.put(.end(end))
+        _ = queue.put(.end(end))
     }
 
     private func wait(_ next: (Double) -> PieceLedger.Next?) -> PieceLedger.Next {
         while true { if let ready = next(60) { return ready } }
     }
 
-    private func fail() { queue.put(.broken(.ended)) }
+    private func fail() { queue.fail(.ended) }
 }

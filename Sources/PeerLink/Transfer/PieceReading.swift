@@ -21,6 +21,8 @@ package enum TransferFailure: Error, Hashable, Sendable {
     case corrupt(String)
     /// The files are no longer what was offered.
     case changed
+    /// This peer does not want them any more.
+    case givenUp
 
     /// A failed call of the kernel on a file that is written.
     package init(writing path: String, _ error: SystemError) {
@@ -36,6 +38,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
         case .unreadable, .unwritable: .unreadable
         case .corrupt: .corrupt
         case .changed: .changed
+        case .givenUp: .left
         }
     }
 
@@ -45,6 +48,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
         case .diskFull: "The disk is full."
         case .unreadable(let text), .unwritable(let text), .corrupt(let text): text
         case .changed: "The files changed while they were sent."
+        case .givenUp: "They were given up here."
         }
     }
 }

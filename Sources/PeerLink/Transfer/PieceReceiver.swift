@@ -19,7 +19,6 @@ enum Arrival: Sendable {
     case piece(PieceBuffer)
     case checkpoint(Checkpoint)
     case end(StreamEnd)
-    case broken(StreamError)
 }
 
 /// The short queue between receiving and checking, with the few buffers that go round: memory does not grow with the file.
@@ -27,8 +26,12 @@ final class ArrivalQueue: Sendable {
     private struct State: Sendable {
         var arrivals: [Arrival] = []
         var free: [PieceBuffer]
+        var failure: StreamError?
         var isClosed = false
     }
+
+    /// Three pieces, what is signed behind them, and the end.
+    private static let capacity = 8
 
     private let state: Monitor<State>
 
@@ -45,14 +48,30 @@ final class ArrivalQueue: Sendable {
         }
     }
 
-    func put(_ arrival: Arrival) { state.update { $0.arrivals.append(arrival) } }
-
-    func next() -> Arrival {
+    /// Waits for room; false once the other side has given up.
+    func put(_ arrival: Arrival) -> Bool {
         while true {
-            let found: Arrival? = state.wait(seconds: 60) { state in
-                state.arrivals.isEmpty ? nil : state.arrivals.removeFirst()
+            let isTaken: Bool? = state.wait(seconds: 60) { state in
+                if state.isClosed { return false }
+                guard state.arrivals.count < Self.capacity else { return nil }
+                state.arrivals.append(arrival)
+                return true
             }
-            if let found { return found }
+            if let isTaken { return isTaken }
+        }
+    }
+
+    /// Nothing more will come; never waits.
+    func fail(_ error: StreamError) { state.update { $0.failure = $0.failure ?? error } }
+
+    /// The next arrival, or the failure behind the last one.
+    func next() throws(StreamError) -> Arrival {
+        while true {
+            let found: Result<Arrival, StreamError>? = state.wait(seconds: 60) { state in
+                guard state.arrivals.isEmpty else { return .success(state.arrivals.removeFirst()) }
+                return state.failure.map { .failure($0) }
+            }
+            if let found { return try found.get() }
         }
     }
 
@@ -73,12 +92,12 @@ struct PieceReceiver {
             stream.tls.close()
             _ = try? stream.flush()
         } catch {
-            queue.put(.broken(error))
+            queue.fail(error)
         }
     }
 
     private func receive(_ stream: inout TLSStream, from piece: UInt64) throws(StreamError) {
-        var last = piece
+        var last = piece, isSigned = false
         while true {
             let head = try stream.readAll(FrameHeader.size)
             guard let header = try? FrameHeader(parsing: head), header.length <= Limits.dataPayload else {
@@ -89,19 +108,25 @@ struct PieceReceiver {
                 guard let buffer = queue.buffer() else { throw .ended }
                 try readPiece(&stream, length: header.length, after: last, into: buffer)
                 last = buffer.index
-                queue.put(.piece(buffer))
+                isSigned = false
+                guard queue.put(.piece(buffer)) else { throw .ended }
             case .checkpoint:
                 let payload = try stream.readAll(header.length)
                 guard let checkpoint = try? Checkpoint(parsing: payload) else {
                     throw .violation("a checkpoint that cannot be read")
                 }
-                queue.put(.checkpoint(checkpoint))
+                guard checkpoint.index == last, !isSigned, PieceLedger.isCheckpoint(last, of: ledger.pieces) else {
+                    throw .violation("a checkpoint where none belongs")
+                }
+                isSigned = true
+                guard queue.put(.checkpoint(checkpoint)) else { throw .ended }
             case .end:
                 let payload = try stream.readAll(header.length)
                 guard let end = try? StreamEnd(parsing: payload) else {
                     throw .violation("an end that cannot be read")
                 }
-                return queue.put(.end(end))
+                _ = queue.put(.end(end))
+                return
             case .idle, nil: _ = try stream.readAll(header.length)
             }
         }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import PeerModel
 internal import PeerSystem
 internal import PeerTLS
@@ -18,17 +17,22 @@ final class Pump: Sendable {
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
-            if let descriptor = state.descriptor { shutdown(descriptor, CInt(SHUT_RDWR)) }
+            if let descriptor = state.descriptor { TCPSocket.shutdown(descriptor) }
         }
     }
 
-    var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Runs `body` with the stream, which is closed in the end.
+    /// Runs `body` with the connection's stream, which is closed in the end.
     func run(
-        _ stream: consuming TLSStream, _ body: (inout TLSStream) throws(StreamError) -> Void
+        _ origin: DataOrigin, _ body: (inout TLSStream) throws(StreamError) -> Void
     ) throws(StreamError) {
-        var stream = stream
+        var stream: TLSStream
+        switch origin {
+        case .dial(let route): stream = try route.start()
+        case .accepted(let box):
+            guard let accepted = box.take() else { throw .ended }
+            stream = accepted
+        }
+        // Before anything waits, so that whatever it waits for can be cancelled.
         let raw = stream.socket.descriptor.raw
         let isCancelled = state.withLock { state in
             state.descriptor = raw
@@ -36,13 +40,20 @@ final class Pump: Sendable {
         }
         defer { state.withLock { $0.descriptor = nil } }  // before the socket is closed, so that no other is shut down
         guard !isCancelled else { throw .ended }
+        if case .dial(let route) = origin { try route.finish(&stream) }
         stream.socket.mark(.bulk)
         stream.socket.makeBlocking(receiveSeconds: Limits.dataSilence, sendSeconds: Limits.dataSilence)
         try body(&stream)
     }
 }
 
-/// How a data connection comes about: dialled here with a ticket, or accepted and recognised by its ticket.
+/// Where a data connection comes from: dialled here with a ticket, or accepted and recognised by its ticket.
+enum DataOrigin: Sendable {
+    case dial(DataRoute)
+    case accepted(StreamBox)
+}
+
+/// A neighbour's address for data connections, and what to show there.
 struct DataRoute: Sendable {
     let address: PeerAddress
     let expected: PeerID
@@ -50,23 +61,28 @@ struct DataRoute: Sendable {
     let hello: Hello
     let context: TLSContext
 
-    /// Dials, greets and shows the ticket; on a thread that may block.
-    func connect() throws(StreamError) -> TLSStream {
-        let socket: TCPSocket
+    /// Begins to connect.
+    fileprivate func start() throws(StreamError) -> TLSStream {
         do throws(SystemError) {
-            socket = try TCPSocket.connected(to: address, seconds: Limits.dial)
+            return TLSStream(
+                socket: try TCPSocket.connecting(to: address), tls: TLSEngine(context, side: .dialler(.data)))
         } catch {
             throw .system(error)
         }
-        socket.makeBlocking(receiveSeconds: Limits.handshake, sendSeconds: Limits.handshake)
-        var stream = TLSStream(socket: socket, tls: TLSEngine(context, side: .dialler(.data)))
+    }
+
+    /// Connects, greets and shows the ticket, all in the time that a handshake may take; on a thread that may block.
+    fileprivate func finish(_ stream: inout TLSStream) throws(StreamError) {
+        do throws(SystemError) { try stream.socket.waitConnected(seconds: Limits.dial) } catch { throw .system(error) }
+        stream.socket.makeBlocking(receiveSeconds: Limits.handshake, sendSeconds: Limits.handshake)
+        stream.deadline = BootClock.now() + Limits.handshake
         try stream.shakeHands()
         guard stream.tls.peerKey?.peerID == expected else { throw .wrongKey }
         guard case .hello = try stream.readMessage() else { throw .violation("no hello") }
         try stream.write(ControlMessage.hello(hello).encoded())
         try stream.write(ControlMessage.open(open).encoded())
         try stream.flushAll()
-        return stream
+        stream.deadline = nil
     }
 }
 

@@ -1,44 +1,6 @@
 internal import PeerModel
-internal import PeerProtocol
 internal import PeerSystem
-internal import PeerTLS
 internal import PeerWire
-
-/// One transfer as far as its bytes are concerned: where they are kept, what is known of them, which threads move them.
-final class TransferJob {
-    let transfer: TransferID
-    /// Where pieces are read from to serve them; `nil` until something is kept.
-    var store: (any PieceReading)?
-    var ledger: PieceLedger
-    /// For an own transfer: hashed from the first request on.
-    let source: TransferSource?
-    var isHashing = false
-    var landing: Landing?
-    /// Whether this peer still wants the files for itself.
-    let wanted = Monitor(true)
-    var pumps: [Pump] = []
-
-    init(_ transfer: TransferID, length: UInt64, source: TransferSource? = nil) {
-        self.transfer = transfer
-        self.source = source
-        store = source
-        ledger = PieceLedger(length: length)
-    }
-
-    /// Bytes that will still be written for it.
-    var promised: UInt64 {
-        let landing = landing.map { $0.length - min($0.received, $0.length) } ?? 0
-        guard store is Spool else { return landing }
-        let spooled = ledger.state.read { $0.count } &* UInt64(Limits.pieceSize)
-        return landing &+ ledger.length - min(spooled, ledger.length)
-    }
-
-    func cancelPumps(_ reason: TransferReason) {
-        ledger.fail(reason)
-        for pump in pumps { pump.cancel() }
-        pumps = []
-    }
-}
 
 /// What a ticket is good for: one data connection, from one peer, for 30 s.
 struct Ticket {
@@ -51,19 +13,37 @@ struct Ticket {
     let peer: PeerID
     let use: Use
     let deadline: Instant
+
+    /// Nobody came for it, so nothing will ever arrive in its queue.
+    func expire(_ error: StreamError) {
+        if case .receive(_, let queue) = use { queue.fail(error) }
+    }
 }
 
 /// All transfers of this run and the tickets that are out.
 struct TransferHub {
-    var jobs: [TransferID: TransferJob] = [:]
-    var tickets: [[UInt8]: Ticket] = [:]
-
-    /// Bytes that running transfers will still write here.
-    var promised: UInt64 {
-        jobs.values.reduce(0) { $0 &+ $1.promised }
-    }
+    private(set) var jobs: [TransferID: TransferJob] = [:]
+    private var tickets: [[UInt8]: Ticket] = [:]
+    /// Threads that still write or tidy up here.
+    var writers = 0
 
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
+
+    /// Bytes that running transfers will still write here.
+    var promised: UInt64 { jobs.values.reduce(0) { $0 &+ $1.promised } }
+
+    mutating func add(_ job: TransferJob) { jobs[job.transfer] = job }
+
+    mutating func remove(_ transfer: TransferID) -> TransferJob? {
+        dropTickets(.ended) { $0.transfer == transfer }
+        return jobs.removeValue(forKey: transfer)
+    }
+
+    /// Hands out a ticket; an earlier one of the same peer for the same transfer is worth nothing any more.
+    mutating func issue(_ ticket: [UInt8], _ value: Ticket) {
+        dropTickets(.ended) { $0.transfer == value.transfer && $0.peer == value.peer }
+        tickets[ticket] = value
+    }
 
     mutating func redeem(_ open: Open, by peer: PeerID) -> Ticket? {
         guard let ticket = tickets[open.ticket], ticket.transfer == open.transfer, ticket.peer == peer else {
@@ -73,24 +53,12 @@ struct TransferHub {
         return ticket
     }
 
-    mutating func forgetTickets(now: Instant) {
-        for (key, ticket) in tickets where now >= ticket.deadline {
-            tickets[key] = nil
-            // Nobody came for it, so nothing will ever arrive in its queue.
-            if case .receive(_, let queue) = ticket.use { queue.put(.broken(.stalled)) }
-        }
-    }
+    mutating func forgetTickets(now: Instant) { dropTickets(.stalled) { now >= $0.deadline } }
 
-    mutating func cancelAll() {
-        for job in jobs.values {
-            job.wanted.update { $0 = false }
-            job.cancelPumps(.left)
-            job.landing?.abandon()
+    mutating func dropTickets(_ error: StreamError, where isOver: (Ticket) -> Bool) {
+        for (key, ticket) in tickets where isOver(ticket) {
+            tickets[key] = nil
+            ticket.expire(error)
         }
-        for ticket in tickets.values {
-            if case .receive(_, let queue) = ticket.use { queue.put(.broken(.ended)) }
-        }
-        jobs = [:]
-        tickets = [:]
     }
 }

@@ -24,8 +24,8 @@ extension NodeEngine {
     /// Makes this host alter one byte of what it passes on; and the piece's hash, so that only the sender's signature tells.
     fileprivate func alter(_ transfer: TransferID, at offset: UInt64, withHash: Bool) throws {
         let job = try #require(hub.jobs[transfer])
-        let store = AlteringStore(real: try #require(job.store), offset: offset)
-        job.store = store
+        let store = AlteringStore(real: try #require(job.store.current), offset: offset)
+        job.store.keep(in: store)
         guard withHash else { return }
         let piece = offset / UInt64(Limits.pieceSize) + 1, range = job.ledger.range(of: piece)
         let hash = SHA256.hash(try store.bytes(at: range.lowerBound, count: range.count))
@@ -81,13 +81,7 @@ extension NodeEngine {
 }
 
 extension NodeEvent {
-    fileprivate var offer: FileOffer? { if case .fileOffered(let offer) = self { offer } else { nil } }
-
     fileprivate var warning: (code: WarningCode, peer: Peer)? {
         if case .warning(let code, let peer, _) = self { (code, peer) } else { nil }
-    }
-
-    fileprivate func result(of name: String) -> TransferResult? {
-        if case .fileDelivered(_, let result) = self, result.peer.name == name { result } else { nil }
     }
 }

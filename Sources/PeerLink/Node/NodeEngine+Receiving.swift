@@ -1,0 +1,199 @@
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+internal import PeerTLS
+internal import PeerWire
+
+/// Bytes that come in: asked for from a neighbour, kept by a thread of their own.
+extension NodeEngine {
+    /// Where the bytes come from.
+    private enum Feed: Sendable {
+        case neighbour(ConnectionID)
+        /// They are here already, to be passed on.
+        case spool
+    }
+
+    /// What a thread that keeps bytes is there for.
+    private struct Keeper: Sendable {
+        let transfer: TransferID
+        let isSpool: Bool
+        let feed: Feed
+        let sender: Peer
+        /// Who hands the bytes over: the sender, or the host that passes them on.
+        let neighbour: Peer
+    }
+
+    /// Receives for this peer.
+    func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
+        let downloads = settings.downloads, promised = hub.promised
+        let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
+            guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
+            return .landing(try Landing(folder: downloads, transfer: transfer, offer: body))
+        }
+        if let job = hub.jobs[transfer] {
+            // The bytes are being relayed already: they are taken from the spool, not sent twice.
+            job.isWanted = true
+            keep(job, source, PieceLedger(length: job.ledger.length), from: .spool, open: open)
+        } else {
+            fetch(TransferJob(transfer, length: body.manifestLength + body.size, isSpooled: false), source, open: open)
+        }
+    }
+
+    /// Receives only to pass on.
+    func relay(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
+        let length = body.manifestLength + body.size, spools = settings.spools, promised = hub.promised
+        fetch(TransferJob(transfer, length: length, isSpooled: true), source) { () throws(TransferFailure) in
+            // Relaying may use half of what is free.
+            guard FreeSpace.isEnough(for: length * 2, at: spools, promised: promised) else { throw .diskFull }
+            return .spool(try Spool(folder: spools, length: length))
+        }
+    }
+
+    private func fetch(
+        _ job: TransferJob, _ source: RemoteSource,
+        open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
+    ) {
+        hub.add(job)
+        keep(job, source, job.ledger, from: .neighbour(source.connection), open: open)
+    }
+
+    /// Starts the thread that makes a place for the bytes, then checks and keeps what comes in the queue.
+    private func keep(
+        _ job: TransferJob, _ source: RemoteSource, _ ledger: PieceLedger, from feed: Feed,
+        open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
+    ) {
+        let isSpool = if case .neighbour = feed { job.isSpooled } else { false }
+        let neighbour = connections[source.connection]?.remote?.peer ?? source.sender
+        let keeper = Keeper(
+            transfer: job.transfer, isSpool: isSpool, feed: feed, sender: source.sender, neighbour: neighbour)
+        guard let key = PublicKey(spki: source.key) else { return }
+        let queue = ArrivalQueue()
+        hub.writers += 1
+        let transfer = job.transfer, meter = ProgressMeter()
+        start("intake") { [weak self] in
+            let keeping: PieceIntake.Keeping
+            do throws(TransferFailure) { keeping = try open() } catch {
+                self?.loop.post { self?.assumeIsolated { $0.notBegun(keeper, error) } }
+                return
+            }
+            self?.loop.post { self?.assumeIsolated { $0.begun(keeper, keeping, queue) } }
+            let intake = PieceIntake(
+                keeping: keeping, queue: queue, ledger: ledger, transfer: transfer, key: key,
+                progress: { bytes in
+                    guard !isSpool, meter.isDue() else { return }
+                    self?.loop.post { self?.assumeIsolated { $0.report(.progress(transfer, bytes)) } }
+                })
+            let outcome = intake.run()
+            self?.loop.post { self?.assumeIsolated { $0.ended(keeper, outcome) } }
+        } onFailure: {
+            notBegun(keeper, .unwritable("There is no thread for it."))
+        }
+    }
+
+    private func notBegun(_ keeper: Keeper, _ error: TransferFailure) {
+        hub.writers -= 1
+        let job = hub.jobs[keeper.transfer]
+        job?.isWanted = false
+        if keeper.isSpool {
+            job?.end(error.reason)
+            report(.sourceFailed(keeper.transfer, error.reason), text: error.text, of: keeper.sender)
+        } else if job?.isSpooled == true {
+            report(.received(keeper.transfer, .failed, error.reason), text: error.text, of: keeper.sender)
+        } else {
+            _ = hub.remove(keeper.transfer)
+            report(.notBegun(keeper.transfer, error.reason), text: error.text, of: keeper.sender)
+        }
+    }
+
+    /// There is a place: now the bytes may come.
+    private func begun(_ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue) {
+        guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
+            if case .landing(let landing) = keeping { _ = landing.giveUp(keeping: false) }
+            queue.fail(.ended)
+            // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
+            guard case .neighbour = keeper.feed, hub.remove(keeper.transfer) != nil else { return }
+            return report(.notBegun(keeper.transfer, .left))
+        }
+        switch keeping {
+        case .landing(let landing):
+            job.landing = landing
+            if !job.isSpooled { job.store.keep(in: landing) }
+        case .spool(let spool): job.store.keep(in: spool)
+        }
+        switch keeper.feed {
+        case .neighbour(let connection): fetch(job, queue, from: connection)
+        case .spool:
+            start("feed", LocalFeed(store: job.store, source: job.ledger, queue: queue).run) { queue.fail(.ended) }
+        }
+    }
+
+    private func ended(_ keeper: Keeper, _ outcome: PieceIntake.Outcome) {
+        hub.writers -= 1
+        let transfer = keeper.transfer
+        switch outcome {
+        case .landed(let landed, let isPartial):
+            let size = hub.jobs[transfer]?.ledger.length ?? 0
+            report(.stored(transfer))
+            report(.progress(transfer, size))
+            emit(
+                .fileReceived(
+                    ReceivedFiles(
+                        transfer: transfer, from: keeper.sender, paths: landed.paths, size: size,
+                        mended: landed.mended, skipped: landed.skipped)))
+            report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
+        case .kept: report(.stored(transfer))
+        case .failed(let reason, let text): failed(keeper, reason, text)
+        }
+    }
+
+    private func failed(_ keeper: Keeper, _ reason: TransferReason, _ text: String) {
+        guard let job = hub.jobs[keeper.transfer] else { return }
+        if reason == .corrupt, keeper.neighbour.id != keeper.sender.id {
+            let text =
+                "What \(keeper.sender.name) sends was altered by \(keeper.neighbour.name), who passes it on: \(text)"
+            emit(.warning(code: .badSignature, peer: keeper.neighbour, message: text))
+        }
+        if !keeper.isSpool, job.isWanted {
+            report(.received(keeper.transfer, .failed, reason), text: text, of: keeper.sender)
+        }
+        job.receiving?.cancel()
+        // Whoever is served from these bytes cannot get the rest of them.
+        guard keeper.isSpool || !job.isSpooled else { return }
+        job.end(reason)
+        report(.sourceFailed(keeper.transfer, reason))
+    }
+
+    // MARK: The connection
+
+    /// Asks a neighbour for the bytes, and dials if this side dialled the control connection.
+    private func fetch(_ job: TransferJob, _ queue: ArrivalQueue, from id: ConnectionID) {
+        guard let connection = connections[id], let remote = connection.remote else { return queue.fail(.ended) }
+        let ticket = randomBytes(16)
+        let get = Get(transfer: job.transfer, ticket: ticket, piece: 0)
+        if connection.isDialled {
+            receiving(job, queue, .dial(route(connection, remote, Open(transfer: job.transfer, ticket: ticket))))
+        } else {
+            let deadline = BootClock.now() + Limits.ticketLifetime
+            hub.issue(
+                ticket,
+                Ticket(
+                    transfer: job.transfer, peer: remote.peer.id, use: .receive(job, queue), deadline: deadline))
+            rearm()
+        }
+        handle(connection.send(.get(get)), of: connection)
+    }
+
+    func receiving(_ job: TransferJob, _ queue: ArrivalQueue, _ origin: DataOrigin) {
+        let pump = Pump(), receiver = PieceReceiver(queue: queue, ledger: job.ledger)
+        job.receiving = pump
+        start("receive") {
+            do throws(StreamError) {
+                try pump.run(origin) { (stream) throws(StreamError) in receiver.run(&stream, from: 0) }
+            } catch {
+                queue.fail(error)
+            }
+        } onFailure: {
+            queue.fail(.ended)
+        }
+    }
+}

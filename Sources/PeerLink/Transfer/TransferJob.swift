@@ -1,0 +1,95 @@
+internal import PeerModel
+internal import PeerSystem
+internal import PeerTLS
+internal import Synchronization
+
+/// One transfer as far as its bytes are concerned: where they are kept, what is known of them, which threads move them.
+///
+/// For the event loop alone.
+final class TransferJob {
+    let transfer: TransferID
+    let ledger: PieceLedger
+    /// Where pieces are read from to serve them.
+    let store: KeptStream
+    /// For an own transfer: hashed from the first request on.
+    let source: TransferSource?
+    var isHashing = false
+    /// Whether the bytes are kept in a spool, to be passed on.
+    let isSpooled: Bool
+    /// This peer's own files, once they have a place.
+    var landing: Landing?
+    /// Whether this peer wants the files for itself.
+    var isWanted: Bool
+    /// The connection the bytes come from.
+    var receiving: Pump?
+    /// Those they go to, one for each neighbour.
+    private(set) var sending: [PeerID: Pump] = [:]
+
+    private init(
+        _ transfer: TransferID, _ store: KeptStream, source: TransferSource?, isSpooled: Bool, isWanted: Bool
+    ) {
+        self.transfer = transfer
+        self.store = store
+        self.source = source
+        self.isSpooled = isSpooled
+        self.isWanted = isWanted
+        ledger = PieceLedger(length: store.length)
+    }
+
+    /// An own transfer.
+    convenience init(_ transfer: TransferID, source: TransferSource) {
+        self.init(
+            transfer, KeptStream(length: source.length, source), source: source, isSpooled: false, isWanted: false)
+    }
+
+    /// One of somebody else, received to be kept or to be passed on.
+    convenience init(_ transfer: TransferID, length: UInt64, isSpooled: Bool) {
+        self.init(transfer, KeptStream(length: length), source: nil, isSpooled: isSpooled, isWanted: !isSpooled)
+    }
+
+    /// Bytes that will still be written for it.
+    var promised: UInt64 {
+        let landing: UInt64 =
+            switch (landing, isWanted) {
+            case (let landing?, _): landing.length - min(landing.received, landing.length)
+            case (nil, true): ledger.length
+            case (nil, false): 0
+            }
+        guard isSpooled else { return landing }
+        let spooled = ledger.state.read { $0.count } &* UInt64(Limits.pieceSize)
+        return landing &+ ledger.length - min(spooled, ledger.length)
+    }
+
+    /// A neighbour asks anew: its former connection is replaced.
+    func send(to peer: PeerID, by pump: Pump?) {
+        sending.updateValue(pump ?? Pump(), forKey: peer)?.cancel()
+    }
+
+    /// Nothing more is received or served; who waits for a piece hears why.
+    func end(_ reason: TransferReason) {
+        ledger.fail(reason)
+        receiving?.cancel()
+        for pump in sending.values { pump.cancel() }
+        sending = [:]
+    }
+}
+
+/// The bytes of a transfer from wherever they are kept, which is known a moment after the transfer is.
+final class KeptStream: PieceReading {
+    let length: UInt64
+    private let place: Mutex<(any PieceReading)?>
+
+    init(length: UInt64, _ place: (any PieceReading)? = nil) {
+        self.length = length
+        self.place = Mutex(place)
+    }
+
+    var current: (any PieceReading)? { place.withLock { $0 } }
+
+    func keep(in place: any PieceReading) { self.place.withLock { $0 = place } }
+
+    func read(at offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(TransferFailure) {
+        guard let place = current else { throw .unreadable("Nothing has arrived yet.") }
+        try place.read(at: offset, into: buffer)
+    }
+}

@@ -1,0 +1,172 @@
+import PeerModel
+import PeerTLS
+import PeerWire
+import Testing
+
+@testable import PeerProtocol
+
+/// Who comes, goes and offers while a chat runs.
+@Suite("A running chat")
+struct RunningChatTests {
+    private func texts(_ node: MachineNetwork.Node) -> [String] {
+        node.events.compactMap { if case .message(let message) = $0 { message.text } else { nil } }
+    }
+
+    private func isDistrusted(_ node: MachineNetwork.Node) -> Bool {
+        node.events.contains { if case .warning = $0 { true } else { false } }
+    }
+
+    /// Node 0 hosts the first `count` of all nodes.
+    private func chat(of count: Int, among all: Int, seed: UInt64) throws -> MachineNetwork {
+        let network = MachineNetwork(all, seed: seed) { $0.invitations = .all }
+        network.scheduleInvite(from: 0, to: Array(1..<count))
+        try network.settle()
+        try #require(network.nodes[0].machine.currentView?.members.count == count - 1)
+        return network
+    }
+
+    private func say(_ text: String, by node: Int, in network: MachineNetwork) throws {
+        network.scheduleLine(text, by: node)
+        try network.settle()
+    }
+
+    @Test("Who joins late hears what follows of everyone who spoke before", arguments: 0..<10 as Range<UInt64>)
+    func lateJoiner(seed: UInt64) throws {
+        let network = try chat(of: 3, among: 4, seed: seed)
+        for node in 0..<3 { try say("early \(node)", by: node, in: network) }
+        network.scheduleInvite(from: 0, to: [3])
+        try network.settle()
+        for node in 0..<4 { network.scheduleLine("late \(node)", by: node) }
+        try network.settle()
+        let late = Set((0..<4).map { "late \($0)" })
+        #expect(Set(texts(network.nodes[3])) == late)
+        for node in network.nodes {
+            #expect(Set(texts(node)).isSuperset(of: late))
+            #expect(!isDistrusted(node))
+            #expect(node.machine.currentView?.members.count == 3)
+        }
+    }
+
+    @Test("Who leaves and is invited again goes on speaking, and its old lines cannot be shown again")
+    func rejoin() throws {
+        let network = try chat(of: 3, among: 3, seed: 1)
+        var old: [UInt8]?
+        network.tamper = { from, to, message in
+            if from == 0, to == 2, case .event(_, let bytes) = message, old == nil,
+                case .said? = (try? ChatEvent(parsing: bytes))?.body
+            {
+                old = bytes
+            }
+            return [message]
+        }
+        try say("first", by: 1, in: network)
+        network.schedule(1) { _ = $0.leave(at: $1) }
+        try network.settle()
+        network.scheduleInvite(from: 0, to: [1])
+        try network.settle()
+        try say("second", by: 1, in: network)
+        for node in network.nodes {
+            #expect(texts(node) == ["first", "second"])
+            #expect(!isDistrusted(node))
+        }
+        let bytes = try #require(old)
+        let n = try #require(network.nodes[2].machine.currentView?.counters.isEmpty == false ? 6 : nil) as UInt64
+        try network.inject(.event(n: n, bytes: bytes), from: 0, to: 2)
+        #expect(isDistrusted(network.nodes[2]))
+    }
+
+    @Test("A statement that cannot be checked costs its author the membership, and nobody else anything")
+    func badStatement() throws {
+        let network = try chat(of: 3, among: 3, seed: 2)
+        let forged = SignedBytes(bytes: [1, 2, 3], signature: [UInt8](repeating: 0, count: 64))
+        try network.inject(.say(forged), from: 1, to: 0)
+        #expect(network.nodes[1].machine.isIdle)
+        #expect(network.nodes[0].machine.currentView?.members.map(\.id) == [network.id(2)])
+        try say("still here", by: 2, in: network)
+        #expect(texts(network.nodes[0]) == ["still here"])
+    }
+
+    @Test("An invitation on the connection of a chat ends that connection, and no chat is left behind")
+    func inviteInChat() throws {
+        let network = try chat(of: 3, among: 3, seed: 3)
+        let other = try #require(ChatID(bytes: [UInt8](repeating: 7, count: ChatID.size)))
+        let invite = Invite(
+            chat: other, nonce: [UInt8](repeating: 1, count: Join.nonceSize), purpose: .chat, offer: nil)
+        try network.inject(.invite(invite), from: 0, to: 1)
+        #expect(network.nodes[1].machine.isIdle)
+        #expect(network.nodes[0].machine.currentView?.members.map(\.id) == [network.id(2)])
+        try network.inject(.invite(invite), from: 2, to: 0)
+        #expect(network.nodes[0].machine.isIdle && network.nodes[2].machine.isIdle)
+    }
+
+    // MARK: Offers
+
+    private func offer(_ number: UInt8, by node: Int, to recipients: [Int], in network: MachineNetwork) -> OfferBody {
+        let nonce = [UInt8](repeating: number, count: OfferBody.nonceSize), hash = SHA256.hash([number])
+        let identity = TransferLayout.identity(sender: network.id(node), nonce: nonce, manifestHash: hash)
+        return OfferBody(
+            transfer: TransferID(SHA256.hash(identity)), nonce: nonce, size: 10, entries: 1, files: 1,
+            manifestLength: 40, manifestHash: hash, recipients: recipients.map(network.id), names: ["f"])
+    }
+
+    private func results(_ node: MachineNetwork.Node) -> [[String]] {
+        node.events.compactMap {
+            guard case .fileDone(_, let results, _) = $0 else { return nil }
+            return results.map { "\($0.peer.name) \($0.status.rawValue) \($0.reason?.rawValue ?? "-")" }
+        }
+    }
+
+    @Test("A recipient that has left before the offer was ordered is told as such, and the transfer ends")
+    func goneRecipient() throws {
+        let network = try chat(of: 4, among: 4, seed: 4)
+        let body = offer(1, by: 1, to: [2, 3], in: network)
+        network.schedule(2) { _ = $0.leave(at: $1) }
+        try network.settle()
+        network.schedule(1) { _ = $0.offer(body, line: nil, at: $1) }
+        try network.settle()
+        network.schedule(3) { _ = $0.decline(nil, line: nil, at: $1) }
+        try network.settle()
+        for node in [0, 1, 3] {
+            #expect(results(network.nodes[node]).map(Set.init) == [["Peer 2 failed left", "Peer 3 declined -"]])
+        }
+    }
+
+    @Test("A host that has no room for the files passes them on all the same")
+    func hostWithoutRoom() throws {
+        let network = try chat(of: 3, among: 3, seed: 5)
+        let body = offer(2, by: 1, to: [0, 2], in: network)
+        network.schedule(1) { _ = $0.offer(body, line: nil, at: $1) }
+        try network.settle()
+        for node in [0, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        let before = network.nodes[0].orders.count
+        network.schedule(0) { $0.transfer(.notBegun(body.transfer, .diskFull), at: $1) }
+        try network.settle()
+        let orders = network.nodes[0].orders[before...]
+        #expect(orders.contains { if case .relay(body.transfer, _, _, _) = $0 { true } else { false } })
+        let delivered = network.nodes[1].events.compactMap {
+            if case .fileDelivered(_, let result) = $0 { "\(result.peer.name) \(result.status.rawValue)" } else { nil }
+        }
+        #expect(delivered == ["Peer 0 failed"])
+    }
+
+    @Test("Nobody can have more than 64 offers open; the next one is refused before it is sent")
+    func tooManyOffers() throws {
+        let network = try chat(of: 3, among: 3, seed: 6)
+        var last: Reply?
+        for number in 0...UInt8(Limits.openOffers) {
+            let body = offer(number, by: 0, to: [1, 2], in: network)
+            network.schedule(0) { last = $0.offer(body, line: nil, at: $1) }
+            try network.settle()
+        }
+        guard case .failed(let error)? = last else {
+            Issue.record("the last one was taken")
+            return
+        }
+        #expect(error.code == .tooMany)
+        for node in network.nodes {
+            #expect(!isDistrusted(node))
+            #expect(node.machine.currentView?.transfers.count == Limits.openOffers)
+        }
+    }
+}
