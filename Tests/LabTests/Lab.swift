@@ -17,6 +17,7 @@ final class Lab: Sendable {
         return tools.first { access($0, X_OK) != 0 }.map { "needs \($0)" }
     }
 
+    /// Hosts with the script's options; goes when nobody holds it any more.
     init(hosts: Int, _ options: String...) throws {
         folder = FileManager.default.temporaryDirectory.path + "/peerconnect-lab-\(UUID().uuidString.prefix(8))"
         state = folder + "/lan"

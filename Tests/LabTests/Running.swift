@@ -146,6 +146,7 @@ final class Running: Sendable {
 
     var lines: [String] { state.value.withLock { $0.lines } }
     var errors: String { state.value.withLock { $0.errors } }
+    func first(_ kind: String) -> Event? { state.value.withLock { $0.events.first { $0.text("event") == kind } } }
     func count(of kind: String) -> Int { state.value.withLock { $0.events.count { $0["event"] as? String == kind } } }
 }
 

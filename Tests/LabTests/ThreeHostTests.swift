@@ -7,21 +7,11 @@ import Testing
     "Hosts of one network", .serialized, .timeLimit(.minutes(2)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct ThreeHostTests {
-    /// `h1` invites the others, who accept; all are in one chat.
-    private func chat(_ lab: Lab, _ members: [Int], _ options: String...) async throws -> [Running] {
-        var programs = [try await lab.chat(1, "--accept-files", "all")]
-        for host in members { programs.append(try await lab.chat(host, "--accept", "all", "--accept-files", "all")) }
-        for host in members { try await programs[0].event("peer.found") { $0.name(of: "peer") == "p\(host)" } }
-        programs[0].send("/invite " + members.map { "p\($0)" }.joined(separator: " "))
-        for program in programs { try await program.event("chat.started") }
-        return programs
-    }
-
     @Test("A member's line and files reach everyone, and the sender hears that they were verified")
     func mainJob() async throws {
         let lab = try Lab(hosts: 3)
         let big = lab.folder + "/big file.bin", tree = lab.folder + "/tree"
-        try Self.makeFile(big, megabytes: 200)
+        try lab.makeFile(big, megabytes: 200)
         for index in 0..<500 {
             let folder = "\(tree)/d\(index % 20)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -30,7 +20,7 @@ struct ThreeHostTests {
         }
         try FileManager.default.createDirectory(atPath: tree + "/empty", withIntermediateDirectories: true)
 
-        let programs = try await chat(lab, [2, 3])
+        let programs = try await lab.group(3)
         programs[1].send("hello from two")
         for program in programs {
             let message = try await program.event("message")
@@ -42,15 +32,15 @@ struct ThreeHostTests {
         let results = try #require(done["results"] as? [Running.Event])
         #expect(results.map { $0.text("status") } == ["verified", "verified"])
         for host in [1, 3] {
-            #expect(Self.areEqual(big, lab.downloads(host) + "/big file.bin"))
-            #expect(Self.areEqual(tree, lab.downloads(host) + "/tree"))
+            #expect(Lab.areEqual(big, lab.downloads(host) + "/big file.bin"))
+            #expect(Lab.areEqual(tree, lab.downloads(host) + "/tree"))
         }
     }
 
     @Test("Who is in a chat answers busy; members leave, the host ends, and a new chat starts at once")
     func lives() async throws {
         let lab = try Lab(hosts: 4)
-        let programs = try await chat(lab, [2, 3])
+        let programs = try await lab.group(3)
         let stranger = try await lab.chat(4)
         try await stranger.event("peer.found") { $0.name(of: "peer") == "p1" }
         stranger.send("/invite p1")
@@ -68,7 +58,7 @@ struct ThreeHostTests {
     @Test("Killed members and hosts are called crashed, cut ones timed out, within 15 s")
     func losses() async throws {
         let lab = try Lab(hosts: 4)
-        let programs = try await chat(lab, [2, 3, 4])
+        let programs = try await lab.group(4)
         programs[1].kill(SIGKILL)
         for program in [programs[0], programs[2]] {
             #expect(try await program.event("member.left").text("reason") == "crashed")
@@ -88,12 +78,12 @@ struct ThreeHostTests {
     func narrow() async throws {
         let lab = try Lab(hosts: 3, "--ipv6-only")
         try lab.lan("shut", "1")
-        let programs = try await chat(lab, [2, 3])
+        let programs = try await lab.group(3)
         let file = lab.folder + "/ten.bin"
-        try Self.makeFile(file, megabytes: 10)
+        try lab.makeFile(file, megabytes: 10)
         programs[2].send("/send \(file)")
         try await programs[2].event("file.done", within: 30)
-        for host in [1, 2] { #expect(Self.areEqual(file, lab.downloads(host) + "/ten.bin")) }
+        for host in [1, 2] { #expect(Lab.areEqual(file, lab.downloads(host) + "/ten.bin")) }
     }
 
     @Test("An address is enough without discovery")
@@ -142,7 +132,7 @@ struct ThreeHostTests {
         #expect(try await sender.exitStatus() == 0)
         #expect(try await receiver.exitStatus() == 0)
         #expect(receiver.lines == [lab.downloads(2) + "/note.txt"])
-        #expect(Self.areEqual(file, lab.downloads(2) + "/note.txt"))
+        #expect(Lab.areEqual(file, lab.downloads(2) + "/note.txt"))
         let nobody = try lab.run(1, "send", file, "--to", "nobody", "--wait", "2")
         #expect(try await nobody.exitStatus() == 3)
         let refuser = try await lab.chat(2, "--accept-files", "none")
@@ -158,36 +148,5 @@ struct ThreeHostTests {
         #expect(first != nil && first == again)
         let other = try lab.run(1, "chat", "--json", "--name", "someone else", "--discovery", "off")
         #expect(try await other.event("ready").text("id") != first)
-    }
-
-    private static func makeFile(_ path: String, megabytes: Int) throws {
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let file = FileHandle(forWritingAtPath: path),
-            let random = FileHandle(forReadingAtPath: "/dev/urandom")
-        else { throw Lab.Failure(text: "\(path) cannot be made") }
-        for _ in 0..<megabytes { try file.write(contentsOf: try random.read(upToCount: 1_000_000) ?? Data()) }
-    }
-
-    /// Byte by byte, folders with all that is in them.
-    private static func areEqual(_ left: String, _ right: String) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/diff")
-        process.arguments = ["-rq", left, right]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
-}
-
-extension Lab {
-    /// The ID of the name that `chat` uses on a host, from a run of its own.
-    func chatID(_ host: Int) async throws -> String? {
-        let program = try run(host, "chat", "--json", "--name", "p\(host)", "--discovery", "off", "--port", "0")
-        let id = try await program.event("ready").text("id")
-        program.endInput()
-        _ = try await program.exitStatus()
-        return id
     }
 }
