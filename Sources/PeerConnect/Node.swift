@@ -81,9 +81,11 @@ public final class Node: Sendable {
 
     /// Serves one recipient in a chat of its own, where one answer covers invitation and offer.
     ///
-    /// Waits for the answer no longer than `seconds`, and for the transfer as long as it moves.
+    /// Waits for the answer no longer than `answer`, and for the transfer unless nothing moves for as long as `stall`.
+    /// Cancelling the task takes the offer back.
     public func offer(
-        _ paths: [String], to reference: PeerReference, answerWithin seconds: Double = 300
+        _ paths: [String], to reference: PeerReference, answerWithin answer: Duration = .seconds(300),
+        stallAfter stall: Duration = .seconds(60)
     ) async -> OfferOutcome {
         let token = offers.withLock { $0.newToken() }
         return await withTaskCancellationHandler {
@@ -93,7 +95,8 @@ public final class Node: Sendable {
                 }
                 Task {
                     if case .failed(let error) = await engine.offer(
-                        paths, to: reference, answerWithin: seconds, line: token)
+                        paths, to: reference, answerWithin: answer / .seconds(1), stallAfter: stall / .seconds(1),
+                        line: token)
                     {
                         offers.withLock { $0.settle(token, .failed(error)) }?()
                     }

@@ -28,9 +28,10 @@ struct LiveSession: NodeSession {
         try await node.resolve(reference)
     }
 
-    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration) async -> OfferOutcome {
-        let seconds = Double(answerWithin.components.seconds)
-        return switch await node.offer(paths, to: reference, answerWithin: seconds) {
+    func offer(
+        _ paths: [String], to reference: PeerReference, answerWithin: Duration, stallAfter: Duration
+    ) async -> OfferOutcome {
+        switch await node.offer(paths, to: reference, answerWithin: answerWithin, stallAfter: stallAfter) {
         case .failed(let error): .failed(error)
         case .refused(let peer, let answer): .refused(peer, answer)
         case .finished(let result): .finished(result)

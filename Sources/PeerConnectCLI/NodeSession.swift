@@ -14,7 +14,9 @@ protocol NodeSession: Sendable {
     /// The peer meant, `nil` for an address.
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID?
     /// Serves one recipient in a chat of its own, where one answer covers invitation and offer.
-    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration) async -> OfferOutcome
+    func offer(
+        _ paths: [String], to reference: PeerReference, answerWithin: Duration, stallAfter: Duration
+    ) async -> OfferOutcome
     /// Tells members and says goodbye; takes 2 s at most.
     func stop() async
 }

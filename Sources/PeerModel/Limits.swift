@@ -40,6 +40,8 @@ package enum Limits {
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0
     package static let pendingInvitations = 8
+    /// How long the same peer's refusal is not told again.
+    package static let refusalPause = 60.0
     /// Who may ever have spoken in one chat: their counters are in the welcome, which must fit in a frame.
     package static let authors = 192
     package static let text = 16 << 10
@@ -53,6 +55,12 @@ package enum Limits {
     package static let manifest = 128 << 20
     package static let topNames = 20
     package static let checkpointEvery: UInt64 = 16
+    /// How long a recipient of `send` may do nothing, unless said otherwise.
+    package static let stall = 60.0
+    /// How long all bytes may take from the last one's arrival to their place on a slow disk.
+    package static let landing = 600.0
+    /// Ended transfers of a chat that are remembered, for lists and late acceptances.
+    package static let endedTransfers = 64
     package static let reservedSpace: UInt64 = 64 << 20
     /// Unfinished offers of one author, so that nobody fills the others' memory.
     package static let openOffers = 64

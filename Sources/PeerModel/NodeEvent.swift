@@ -96,17 +96,22 @@ public struct ChatMessage: Sendable {
     public let text: String
     /// The author's clock, milliseconds since 1970.
     public let sent: Int64
+    /// From before this peer was in the chat, or not to be told from such a one.
+    public let isEarlier: Bool
     /// For an own line the number its reply gave, else `nil`.
     public let ref: Int?
     /// For an own line the input line it came from.
     public let line: Int?
 
-    package init(chat: ChatID, seq: UInt64, from: Peer, text: String, sent: Int64, ref: Int?, line: Int?) {
+    package init(
+        chat: ChatID, seq: UInt64, from: Peer, text: String, sent: Int64, isEarlier: Bool = false, ref: Int?, line: Int?
+    ) {
         self.chat = chat
         self.seq = seq
         self.from = from
         self.text = text
         self.sent = sent
+        self.isEarlier = isEarlier
         self.ref = ref
         self.line = line
     }

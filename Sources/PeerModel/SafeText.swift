@@ -44,8 +44,9 @@ package enum SafeText {
             }
             let next = scalars.dropFirst(index + 1).first
             // The tags of a region's flag (UTS #51, 1.4.9) are the only ones that are seen.
+            let isEmojiStyle = (0xFE0E...0xFE0F).contains(scalar.value) && previous?.properties.isEmoji == true
             let isFlagTag = (0xE0020...0xE007F).contains(scalar.value) && scalars.first == "\u{1F3F4}"
-            if isHarmful(scalar) && !isFlagTag || scalar == joiner && !joins(previous, next) {
+            if isHarmful(scalar) && !isFlagTag && !isEmojiStyle || scalar == joiner && !joins(previous, next) {
                 result += visible(scalar)
             } else {
                 result.unicodeScalars.append(scalar)
@@ -69,7 +70,11 @@ package enum SafeText {
         case 0xAD, 0x180E, 0x200B, 0x200C, 0x2060...0x2064, 0x206A...0x206F, 0xFEFF: true  // of no width
         case 0x2028, 0x2029: true  // line and paragraph separators
         case 0xFFF9...0xFFFB, 0xE0000...0xE007F: true  // annotations, tags
-        default: scalar.properties.isNoncharacterCodePoint
+        case 0x2800: true  // the empty braille pattern
+        // Variation selectors, fillers and what else leaves no trace.
+        default:
+            scalar.properties.isDefaultIgnorableCodePoint && scalar != joiner
+                || scalar.properties.isNoncharacterCodePoint
         }
     }
 

@@ -22,7 +22,7 @@ extension ChatView {
             case .say(let text):
                 let message = ChatMessage(
                     chat: chat, seq: n, from: peer(statement.author), text: text, sent: statement.sent,
-                    ref: own?.ref, line: own?.line)
+                    isEarlier: statement.author != me.id && statement.seen.n < entered, ref: own?.ref, line: own?.line)
                 return [.emit(.message(message))]
             case .offer(let body): return open(body, by: statement.author, line: own?.line, numbers: &numbers)
             }
@@ -42,9 +42,17 @@ extension ChatView {
             to: body.recipients.filter { $0 != author }.map(peer), isMine: author == me.id, summary: body.summary,
             line: line)
         let key = participants[author]?.key ?? []
+        forgetEnded()
         transfers[body.transfer] = TransferRecord(offer: offer, body: body, senderKey: key)
         transferOrder.append(body.transfer)
         return [.emit(.fileOffered(offer))]
+    }
+
+    private mutating func forgetEnded() {
+        let ended = transferOrder.filter { transfers[$0]?.isDone ?? true }
+        guard ended.count > Limits.endedTransfers else { return }
+        for id in ended.dropLast(Limits.endedTransfers) { transfers[id] = nil }
+        transferOrder.removeAll { transfers[$0] == nil }
     }
 
     private mutating func answered(

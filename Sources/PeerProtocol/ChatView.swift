@@ -31,6 +31,9 @@ package struct ChatView: Sendable {
     /// Of each author's last statement that was ordered; kept when they leave, so that no old line can be shown again.
     private(set) var counters: [PeerID: UInt64] = [:]
 
+    /// The last event before this peer was in: what refers to one before it may be an old line, shown again.
+    private(set) var entered: UInt64 = 0
+
     // Own statements.
     private var counter: UInt64 = 0
     private(set) var pending: [UInt64: Pending] = [:]
@@ -66,7 +69,8 @@ package struct ChatView: Sendable {
     }
 
     /// Goes on where the chat is, for who joins it late or again.
-    mutating func resume(_ counters: [PeerID: UInt64]) {
+    mutating func resume(at event: UInt64, _ counters: [PeerID: UInt64]) {
+        entered = event
         self.counters = counters
         counter = counters[me.id] ?? 0
     }
@@ -144,6 +148,7 @@ extension ChatView {
             TransferLayout.identity(sender: author, nonce: offer.nonce, manifestHash: offer.manifestHash))
         guard TransferID(id) == offer.transfer else { throw .badSignature("an offer under another transfer's ID") }
         guard transfers[offer.transfer] == nil else { throw .malformed("an offer that is open already") }
+        guard offer.recipients.contains(where: { $0 != author }) else { throw .malformed("an offer to nobody") }
         guard openOffers(of: author) < Limits.openOffers else {
             throw .malformed("too many offers of \(author.short) are open")
         }

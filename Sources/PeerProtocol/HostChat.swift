@@ -4,26 +4,18 @@ internal import PeerWire
 /// The host's side of one chat: it orders every event, shows it to all, and knows who has seen what.
 package struct HostChat: Sendable {
     /// A member's connection and how far its acknowledgements are.
-    private struct Link {
+    struct Link {
         let connection: ConnectionID
         var seen: UInt64
     }
 
-    /// An event whose author waits to hear that all have it.
-    private struct Delivery {
-        let n: UInt64
-        let author: PeerID
-        let own: ChatView.Pending?
-        var waiting: Set<PeerID>
-        let deadline: Instant
-        var isReported = false
-    }
-
-    private(set) var view: ChatView
+    var view: ChatView
     private var chain: EventChain
-    private var links: [PeerID: Link] = [:]
+    private(set) var links: [PeerID: Link] = [:]
     private var joins: [PeerID: SignedBytes] = [:]
-    private var deliveries: [Delivery] = []
+    private var deliveries = Deliveries()
+    /// In a chat for files: when each recipient last did something for them.
+    var moved: [PeerID: Instant] = [:]
     private let environment: Environment
     private(set) var isOver = false
 
@@ -31,15 +23,19 @@ package struct HostChat: Sendable {
     private let purpose: Purpose
     /// Of the command that began it.
     let line: Int?
+    /// In a chat for files: how long a recipient may do nothing for them.
+    let patience: Double?
 
     package init(
-        chat: ChatID, me: LocalPeer, purpose: Purpose = .chat, line: Int? = nil, environment: Environment
+        chat: ChatID, me: LocalPeer, purpose: Purpose = .chat, line: Int? = nil, patience: Double? = nil,
+        environment: Environment
     ) {
         view = ChatView(chat: chat, me: me.peer, host: me.peer, hostKey: me.key)
         chain = EventChain(chat: chat, host: me.peer.id, hash: environment.hash)
         self.environment = environment
         self.purpose = purpose
         self.line = line
+        self.patience = patience
     }
 
     /// Whether all it was made for is done.
@@ -93,8 +89,7 @@ package struct HostChat: Sendable {
         var effects: [Effect] = [.close(link.connection)]
         effects += order(.left(id, reason), at: moment, numbers: &numbers)
         effects += dropFromTransfers(id, reason == .left ? .left : .lost, at: moment, numbers: &numbers)
-        for index in deliveries.indices { deliveries[index].waiting.remove(id) }
-        effects += reportDeliveries(at: moment)
+        effects += deliveries.remove(id).flatMap(told)
         if links.isEmpty { effects += finish(.empty) }
         return effects
     }
@@ -153,21 +148,22 @@ package struct HostChat: Sendable {
         let own = statement.author == view.me.id ? view.pending[statement.counter] : nil
         guard case .offer(let body) = statement.body else {
             var effects = order(.said(signed), at: moment, numbers: &numbers)
-            let waiting = Set(links.keys.filter { $0 != statement.author })
-            let deadline = moment.now + Limits.undeliveredAfter
-            deliveries.append(
-                Delivery(n: chain.last.n, author: statement.author, own: own, waiting: waiting, deadline: deadline))
-            effects += reportDeliveries(at: moment)
+            let delivery = Deliveries.Delivery(
+                n: chain.last.n, author: statement.author, own: own,
+                missing: Set(links.keys.filter { $0 != statement.author }),
+                deadline: moment.now + Limits.undeliveredAfter)
+            if let done = deliveries.add(delivery) { effects += told(done) }
             return effects
         }
         // Someone may have left while the offer was on its way.
+        for id in body.recipients { moved[id] = moment.now }
         let gone = body.recipients.filter { links[$0] == nil && $0 != view.me.id && $0 != statement.author }
         return order(.offered(signed), at: moment, numbers: &numbers)
             + gone.flatMap { result(body.transfer, of: $0, .failed, .left, at: moment, numbers: &numbers) }
     }
 
     /// Gives an event its place and shows it to everyone.
-    private mutating func order(_ event: ChatEvent.Body, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
+    mutating func order(_ event: ChatEvent.Body, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
         let bytes = ChatEvent(time: moment.wall, body: event).bytes()
         let n = chain.append(bytes)
         let message = ControlMessage.event(n: n, bytes: bytes)
@@ -196,149 +192,28 @@ package struct HostChat: Sendable {
     // MARK: Delivery
 
     mutating func seen(_ n: UInt64, by id: PeerID, at moment: Moment) -> [Effect] {
-        guard var link = links[id], n > link.seen, n <= chain.last.n else { return [] }
-        link.seen = n
-        links[id] = link
-        for index in deliveries.indices where deliveries[index].n <= n { deliveries[index].waiting.remove(id) }
-        return reportDeliveries(at: moment)
+        guard let link = links[id], n > link.seen, n <= chain.last.n else { return [] }
+        links[id]?.seen = n
+        return deliveries.seen(after: link.seen, upTo: n, by: id).flatMap(told)
     }
 
-    /// Tells authors what all have, and after 15 s what some have not.
-    private mutating func reportDeliveries(at moment: Moment) -> [Effect] {
-        var effects: [Effect] = []
-        for index in deliveries.indices {
-            let delivery = deliveries[index]
-            let isLate = !delivery.isReported && moment.now >= delivery.deadline
-            guard delivery.waiting.isEmpty || isLate else { continue }
-            deliveries[index].isReported = true
-            let missing = delivery.waiting.sorted()
-            if let own = delivery.own {
-                let event = NodeEvent.messageDelivered(
-                    chat: view.chat, seq: delivery.n, ref: own.ref, missing: missing.map(view.peer), line: own.line)
-                effects.append(.emit(event))
-            } else if let link = links[delivery.author] {
-                effects.append(.send(link.connection, .delivered(n: delivery.n, missing: missing)))
-            }
+    /// Tells an author that all have a line, or all but these.
+    private func told(_ delivery: Deliveries.Delivery) -> [Effect] {
+        let missing = delivery.missing.sorted()
+        if let own = delivery.own {
+            return [
+                .emit(
+                    .messageDelivered(
+                        chat: view.chat, seq: delivery.n, ref: own.ref, missing: missing.map(view.peer), line: own.line)
+                )
+            ]
         }
-        deliveries.removeAll { $0.waiting.isEmpty }
-        return effects
+        return links[delivery.author].map { [.send($0.connection, .delivered(n: delivery.n, missing: missing))] } ?? []
     }
 
-    package var deadline: Instant? { deliveries.filter { !$0.isReported }.map(\.deadline).min() }
+    package var deadline: Instant? { [deliveries.deadline, stallDeadline].compactMap { $0 }.min() }
 
-    mutating func timerFired(at moment: Moment) -> [Effect] { reportDeliveries(at: moment) }
-}
-
-extension HostChat {
-    // MARK: Transfers
-
-    /// A recipient's answer, its own included.
-    mutating func respond(
-        _ transfer: TransferID, by id: PeerID, accepted: Bool, automatic: Bool, at moment: Moment,
-        numbers: inout ItemNumbers
-    ) -> [Effect] {
-        guard let record = view.transfers[transfer], !record.isDone else { return [] }
-        switch record.standing(of: id) {
-        case .open, .ended(.declined, _): break
-        default: return []
-        }
-        let event = ChatEvent.Body.answered(transfer, by: id, accepted: accepted, automatic: automatic)
-        var effects = order(event, at: moment, numbers: &numbers)
-        if accepted { effects += fetch(transfer, by: id) }
-        return effects
-    }
-
-    /// The first acceptance makes the host ask the sender for the bytes; its own acceptance makes it keep the files.
-    private mutating func fetch(_ transfer: TransferID, by id: PeerID) -> [Effect] {
-        guard let record = view.transfers[transfer], !record.offer.isMine,
-            let link = links[record.offer.from.id]
-        else { return [] }
-        let source = RemoteSource(connection: link.connection, key: record.senderKey, sender: record.offer.from)
-        if id == view.me.id {
-            view.transfers[transfer]?.isFetched = true
-            return [.transfer(.receive(transfer, record.body, chat: view.chat, from: source))]
-        }
-        guard !record.isFetched else { return [] }
-        view.transfers[transfer]?.isFetched = true
-        return [.transfer(.relay(transfer, record.body, chat: view.chat, from: source))]
-    }
-
-    mutating func result(
-        _ transfer: TransferID, of id: PeerID, _ status: TransferStatus, _ reason: TransferReason?, at moment: Moment,
-        numbers: inout ItemNumbers
-    ) -> [Effect] {
-        guard let record = view.transfers[transfer], let standing = record.standing(of: id) else { return [] }
-        if case .ended = standing { return [] }
-        return order(.result(transfer, of: id, status, reason), at: moment, numbers: &numbers)
-    }
-
-    /// Stops a transfer for all if its sender asks, for one recipient if that one does.
-    mutating func cancel(
-        _ transfer: TransferID, by id: PeerID, at moment: Moment, numbers: inout ItemNumbers
-    ) -> [Effect] {
-        guard let record = view.transfers[transfer] else { return [] }
-        let ids = record.offer.from.id == id ? record.unfinished : record.unfinished.filter { $0 == id }
-        return ids.flatMap { result(transfer, of: $0, .cancelled, nil, at: moment, numbers: &numbers) }
-    }
-
-    /// The sender, or this host, cannot give the bytes any more.
-    mutating func sourceFailed(
-        _ transfer: TransferID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
-    ) -> [Effect] {
-        guard let record = view.transfers[transfer] else { return [] }
-        return record.unfinished.flatMap {
-            result(transfer, of: $0, .failed, reason, at: moment, numbers: &numbers)
-        }
-    }
-
-    /// This host cannot keep the files; those who accepted still get them, through a spool.
-    mutating func notBegun(
-        _ transfer: TransferID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
-    ) -> [Effect] {
-        view.transfers[transfer]?.isFetched = false
-        var effects = result(transfer, of: view.me.id, .failed, reason, at: moment, numbers: &numbers)
-        let waiting = view.transfers[transfer]?.unfinished.first {
-            view.transfers[transfer]?.standing(of: $0) == .accepted
-        }
-        if let waiting { effects += fetch(transfer, by: waiting) }
-        return effects
-    }
-
-    mutating func stored(_ transfer: TransferID) { view.transfers[transfer]?.isStored = true }
-
-    /// A recipient asks for bytes: only who accepted gets them.
-    func serve(_ get: Get, to id: PeerID) -> [Effect] {
-        guard let link = links[id], let record = view.transfers[get.transfer], record.standing(of: id) == .accepted
-        else { return [] }
-        return [.transfer(.serve(get.transfer, to: link.connection, ticket: get.ticket, piece: get.piece))]
-    }
-
-    /// Passes a recipient's progress on to the sender.
-    mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
-        guard let record = view.transfers[transfer], record.standing(of: id) == .accepted else { return [] }
-        if record.offer.isMine { return view.progress(transfer, of: id, bytes: bytes, at: moment) }
-        guard let link = links[record.offer.from.id] else { return [] }
-        return [.send(link.connection, .progress(transfer: transfer, peer: id, bytes: bytes))]
-    }
-
-    /// The own receiving: told here, and to the sender.
-    mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
-        view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
-            + progress(transfer, of: view.me.id, bytes: bytes, at: moment)
-    }
-
-    private mutating func dropFromTransfers(
-        _ id: PeerID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
-    ) -> [Effect] {
-        var effects: [Effect] = []
-        for transfer in view.transferOrder {
-            guard let record = view.transfers[transfer], !record.isDone else { continue }
-            if record.offer.from.id == id, !record.isStored {
-                effects += sourceFailed(transfer, reason, at: moment, numbers: &numbers)
-            } else {
-                effects += result(transfer, of: id, .failed, reason, at: moment, numbers: &numbers)
-            }
-        }
-        return effects
+    mutating func timerFired(at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
+        deliveries.late(at: moment.now).flatMap(told) + endStalled(at: moment, numbers: &numbers)
     }
 }

@@ -44,6 +44,8 @@ struct InvitationRound: Sendable {
     /// What is sent as soon as the chat starts, when the purpose is a file.
     let offer: OfferBody?
     let line: Int?
+    /// How long a recipient of the files may do nothing.
+    let patience: Double?
     let deadline: Instant
     var invitees: [Invitee]
 

@@ -6,7 +6,8 @@ package struct MemberChat: Sendable {
     private(set) var view: ChatView
     private var chain: EventChain
     package let connection: ConnectionID
-    package let purpose: Purpose
+    /// What was accepted: in a chat for files, these.
+    private let invite: Invite
     private let environment: Environment
     private var acknowledged: UInt64
     private var acknowledgeAt: Instant?
@@ -16,22 +17,25 @@ package struct MemberChat: Sendable {
 
     /// Enters the chat with the host's welcome; throws when its roster is not what its members signed.
     init(
-        _ welcome: Welcome, me: LocalPeer, host: RemotePeer, connection: ConnectionID, purpose: Purpose,
+        _ welcome: Welcome, me: LocalPeer, host: RemotePeer, connection: ConnectionID, invite: Invite,
         environment: Environment
     ) throws(Violation) {
         view = ChatView(chat: welcome.chat, me: me.peer, host: host.peer, hostKey: host.key)
         chain = EventChain(at: welcome.last, hash: environment.hash)
         acknowledged = welcome.last.n
         self.connection = connection
-        self.purpose = purpose
+        self.invite = invite
         self.environment = environment
         for signed in welcome.members {
             let (join, id) = try view.check(signed, by: environment)
             view.admit(join, as: id)
         }
-        view.resume(welcome.counters)
+        view.resume(at: welcome.last.n, welcome.counters)
         guard view.participants[me.peer.id] != nil else { throw .malformed("the host's list leaves this peer out") }
     }
+
+    /// The last event that was taken.
+    var last: EventReference { chain.last }
 
     var started: Effect {
         .emit(.chatStarted(chat: view.chat, role: .member, host: view.host, members: view.members))
@@ -80,8 +84,16 @@ package struct MemberChat: Sendable {
             guard case .offer = statement.body else { throw .malformed("a line was shown as an offer") }
             return .stated(statement)
         case .answered(let transfer, let id, let accepted, let automatic):
+            guard id != view.me.id || view.transfers[transfer]?.answer == accepted else {
+                throw .badSignature("an answer to an offer that this peer did not give was shown as its own")
+            }
             return .answered(transfer, id, accepted: accepted, automatic: automatic)
-        case .result(let transfer, let id, let status, let reason): return .result(transfer, id, status, reason)
+        case .result(let transfer, let id, let status, let reason):
+            let isGood = status == .verified || status == .partial
+            guard id != view.me.id || !isGood || view.transfers[transfer]?.reported == status else {
+                throw .badSignature("files that did not arrive here were called \(status.rawValue)")
+            }
+            return .result(transfer, id, status, reason)
         case .unknown: return .ignored
         }
     }
@@ -148,16 +160,30 @@ extension MemberChat {
     mutating func respond(_ transfer: TransferID, accepted: Bool, automatic: Bool) -> [Effect] {
         guard var record = view.transfers[transfer], !record.isDone else { return [] }
         switch record.standing(of: view.me.id) {
-        case .open where !record.isResponded, .ended(.declined, _): break
+        case .open where record.answer == nil, .ended(.declined, _): break
         default: return []
         }
-        record.isResponded = true
+        record.answer = accepted
         view.transfers[transfer] = record
         let answer = Effect.send(
             connection, .respond(transfer: transfer, accept: accepted, automatic: automatic))
         guard accepted else { return [answer] }
         let source = RemoteSource(connection: connection, key: record.senderKey, sender: record.offer.from)
         return [answer, .transfer(.receive(transfer, record.body, chat: view.chat, from: source))]
+    }
+
+    /// Whether an offer is what the invitation promised, so that accepting that was accepting this.
+    func isPromised(_ record: TransferRecord) -> Bool {
+        invite.purpose == .file && record.offer.from.id == view.host.id && record.offer.summary == invite.offer
+            && view.transfers.count == 1
+    }
+
+    /// How the own receiving went.
+    mutating func report(
+        _ transfer: TransferID, _ status: TransferStatus, _ reason: TransferReason?
+    ) -> [Effect] {
+        view.transfers[transfer]?.reported = status
+        return [.send(connection, .result(transfer: transfer, status: status, reason: reason))]
     }
 
     /// The host asks for the bytes of an own transfer.

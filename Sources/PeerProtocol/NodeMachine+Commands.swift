@@ -16,7 +16,7 @@ extension NodeMachine {
 
     private var open: [(number: Int, peer: PeerID, item: Open)] {
         var all: [(Int, PeerID, Open)] = questions.map { ($0.number, $0.from.peer.id, .question($0)) }
-        for (id, record) in records() where !record.isDone && !record.isResponded {
+        for (id, record) in records() where !record.isDone && record.answer == nil {
             switch record.standing(of: me.peer.id) {
             case .open: all.append((record.offer.number, record.offer.from.id, .offer(record, id)))
             default: continue

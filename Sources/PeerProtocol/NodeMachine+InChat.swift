@@ -34,7 +34,7 @@ extension NodeMachine {
             case .respond(let transfer, let accepted, let automatic):
                 chat.respond(
                     transfer, by: peer, accepted: accepted, automatic: automatic, at: moment, numbers: &numbers)
-            case .get(let get): chat.serve(get, to: peer)
+            case .get(let get): chat.serve(get, to: peer, at: moment)
             case .progress(let transfer, _, let bytes): chat.progress(transfer, of: peer, bytes: bytes, at: moment)
             case .result(let transfer, let status, let reason):
                 chat.result(transfer, of: peer, status, reason, at: moment, numbers: &numbers)
@@ -68,9 +68,9 @@ extension NodeMachine {
     mutating func settleOffers(in id: ChatID, at moment: Moment) {
         guard let view = view(of: id) else { return }
         for transfer in view.transferOrder {
-            guard let record = view.transfers[transfer], record.standing(of: me.peer.id) == .open, !record.isResponded
+            guard let record = view.transfers[transfer], record.standing(of: me.peer.id) == .open, record.answer == nil
             else { continue }
-            let isCovered = if case .member(let chat) = slots[id] { chat.purpose == .file } else { false }
+            let isCovered = if case .member(let chat) = slots[id] { chat.isPromised(record) } else { false }
             guard let accepted = isCovered ? true : settings.decision(on: record.body.size, from: record.offer.from.id)
             else { continue }
             respond(transfer, in: id, accepted: accepted, automatic: true, at: moment)
@@ -102,15 +102,11 @@ extension NodeMachine {
         switch news {
         case .received(let transfer, let status, let reason):
             guard let id = chat(of: transfer) else { return }
-            withMember(id) { chat, _ in
-                [.send(chat.connection, .result(transfer: transfer, status: status, reason: reason))]
-            }
+            withMember(id) { chat, _ in chat.report(transfer, status, reason) }
             withHost(id) { $0.result(transfer, of: me, status, reason, at: moment, numbers: &$1) }
         case .notBegun(let transfer, let reason):
             guard let id = chat(of: transfer) else { return }
-            withMember(id) { chat, _ in
-                [.send(chat.connection, .result(transfer: transfer, status: .failed, reason: reason))]
-            }
+            withMember(id) { chat, _ in chat.report(transfer, .failed, reason) }
             withHost(id) { $0.notBegun(transfer, reason, at: moment, numbers: &$1) }
         case .stored(let transfer):
             guard let id = chat(of: transfer) else { return }

@@ -9,20 +9,32 @@ extension NodeMachine {
         let question = Question(
             number: 0, from: remote, connection: connection, invite: invite,
             deadline: moment.now + (invite.purpose == .file ? Limits.fileAnswer : Limits.answer))
-        let isKnown = (questions + held).contains { $0.connection == connection || $0.invite.chat == invite.chat }
         // A connection has one purpose: what else comes on it ends it, with all that depends on it.
-        guard !isKnown, slots[invite.chat] == nil, !slots.values.contains(where: { $0.uses(connection) }) else {
-            effects.append(.close(connection))
-            return closed(connection, isSilent: false, at: moment)
+        guard !isInUse(connection) else { return violated(connection, at: moment) }
+        // One at a time from each peer, so that nobody can take all the places.
+        guard !(questions + held).contains(where: { $0.from.peer.id == remote.peer.id }) else {
+            return refuse(question, at: moment)
         }
         consider(question, at: moment)
+    }
+
+    private func isInUse(_ connection: ConnectionID) -> Bool {
+        (questions + held).contains { $0.connection == connection }
+            || slots.values.contains { $0.uses(connection) }
+    }
+
+    private mutating func violated(_ connection: ConnectionID, at moment: Moment) {
+        effects.append(.close(connection))
+        closed(connection, isSilent: false, at: moment)
     }
 
     /// Decides on an invitation that has just come, or that was held back until now.
     private mutating func consider(_ question: Question, at moment: Moment) {
         let peer = question.from.peer.id
         if settings.doNotDisturb { return refuse(question, at: moment) }
-        if isInviting(peer) {
+        // Only invitations to chat cross: wanting to talk with someone is not wanting their files.
+        let mayCross = question.invite.purpose == .chat
+        if mayCross, isInviting(peer) {
             if me.peer.id < peer {
                 held.append(question)
             } else {
@@ -30,12 +42,12 @@ extension NodeMachine {
             }
             return
         }
-        if isDiallingUnknown {
+        if mayCross, isDiallingUnknown {
             guard held.count < Limits.pendingInvitations else { return refuse(question, at: moment) }
             held.append(question)
             return
         }
-        let isCrossing = peer < me.peer.id && crossed[peer].map { $0 > moment.now } ?? false
+        let isCrossing = mayCross && peer < me.peer.id && crossed[peer].map { $0 > moment.now } ?? false
         if isCrossing, slots.count < settings.maximumChats || giveUpJoining(for: peer, at: moment) {
             return accept(question, isCrossing: true, at: moment)
         }
@@ -44,7 +56,7 @@ extension NodeMachine {
         case true?: accept(question, isCrossing: false, at: moment)
         case false?:
             answer(question, .declined, at: moment)
-            effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .declined)))
+            tellRefused(question, .declined, at: moment)
         case nil: ask(question, at: moment)
         }
     }
@@ -71,17 +83,30 @@ extension NodeMachine {
 
     private mutating func refuse(_ question: Question, at moment: Moment) {
         answer(question, .busy, at: moment)
-        effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .busy)))
+        tellRefused(question, .busy, at: moment)
+    }
+
+    /// Once in a while for each peer: whoever asks without end would fill the screen.
+    private mutating func tellRefused(_ question: Question, _ answer: Answer, at moment: Moment) {
+        let peer = question.from.peer
+        refused = refused.filter { moment.now < $0.value }
+        guard refused[peer.id] == nil, refused.count < Limits.listedPeers else { return }
+        refused[peer.id] = moment.now + Limits.refusalPause
+        effects.append(.emit(.inviteRefused(from: peer, answer: answer)))
     }
 
     /// Whether an own invitation to this peer still waits for an answer, in a chat that has not started.
     private func isInviting(_ peer: PeerID) -> Bool {
-        slots.values.contains { if case .inviting(let round) = $0 { round.isWaiting(for: peer) } else { false } }
+        slots.values.contains { slot in
+            if case .inviting(let round) = slot { round.purpose == .chat && round.isWaiting(for: peer) } else { false }
+        }
     }
 
     /// Whether an own invitation is on its way to an address whose peer is not known yet: it may be anyone's.
     private var isDiallingUnknown: Bool {
-        slots.values.contains { if case .inviting(let round) = $0 { round.isDiallingUnknown } else { false } }
+        slots.values.contains { slot in
+            if case .inviting(let round) = slot { round.purpose == .chat && round.isDiallingUnknown } else { false }
+        }
     }
 
     /// An acceptance that still waits for its chat gives way to a smaller peer that was invited too.
@@ -111,6 +136,8 @@ extension NodeMachine {
         if isCrossing, question.number != 0 {
             effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "crossed")))
         }
+        // Whatever chat has this ID is another one, and this peer is in it: the inviter may not take its place.
+        guard slots[question.invite.chat] == nil else { return answer(question, .busy, at: moment) }
         withdrawRounds(.crossed, at: moment)
         guard let name = try? DisplayName(me.peer.name) else { return }
         let join = Join(
@@ -136,14 +163,15 @@ extension NodeMachine {
             if question.number != 0 {
                 effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "withdrawn")))
             }
-            effects.append(.emit(.inviteRefused(from: question.from.peer, answer: .busy)))
+            tellRefused(question, .busy, at: moment)
         }
         held = []
     }
 
     /// An own invitation went to someone whose invitation was already here: the smaller peer's counts.
     mutating func crossIfAsked(by peer: PeerID, at moment: Moment) {
-        guard let question = questions.first(where: { $0.from.peer.id == peer }) else { return }
+        guard let question = questions.first(where: { $0.from.peer.id == peer && $0.invite.purpose == .chat })
+        else { return }
         if peer < me.peer.id {
             accept(question, isCrossing: true, at: moment)
         } else {
@@ -169,16 +197,22 @@ extension NodeMachine {
         effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "withdrawn")))
     }
 
-    mutating func withdrawn(_ chat: ChatID, _ reason: WithdrawReason, on connection: ConnectionID) {
-        held.removeAll { $0.connection == connection }
+    mutating func withdrawn(
+        _ chat: ChatID, _ reason: WithdrawReason, on connection: ConnectionID, at moment: Moment
+    ) {
+        var number: Int?
         if let question = questions.first(where: { $0.connection == connection && $0.invite.chat == chat }) {
+            number = question.number
             questions.removeAll { $0.connection == connection }
-            effects.append(.emit(.inviteWithdrawn(number: question.number, reason: reason.rawValue)))
-        }
-        if case .joining(let joining) = slots[chat], joining.connection == connection {
+        } else if case .joining(let joining) = slots[chat], joining.connection == connection {
+            number = joining.number
             slots[chat] = nil
-            effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: reason.rawValue)))
+        } else if held.contains(where: { $0.connection == connection && $0.invite.chat == chat }) {
+            held.removeAll { $0.connection == connection }
+        } else {
+            return violated(connection, at: moment)
         }
+        if let number { effects.append(.emit(.inviteWithdrawn(number: number, reason: reason.rawValue))) }
         effects.append(.close(connection))
         peers[connection] = nil
     }
@@ -194,7 +228,7 @@ extension NodeMachine {
         guard case .joining(let joining) = slots[welcome.chat], joining.connection == connection else { return }
         do throws(Violation) {
             let chat = try MemberChat(
-                welcome, me: me, host: joining.from, connection: connection, purpose: joining.invite.purpose,
+                welcome, me: me, host: joining.from, connection: connection, invite: joining.invite,
                 environment: environment)
             slots[welcome.chat] = .member(chat)
             effects.append(chat.started)

@@ -26,10 +26,13 @@ extension NodeMachine {
     /// Invites peers into a new chat, or into the one this peer hosts.
     package mutating func invite(
         _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil,
-        answerWithin seconds: Double = Limits.answer,
+        answerWithin seconds: Double = Limits.answer, stallAfter patience: Double? = nil,
         line: Int?, at moment: Moment
     ) -> Reply {
-        let theirs = questions.filter { q in q.from.peer.id < me.peer.id && all.contains { $0.id == q.from.peer.id } }
+        let theirs = questions.filter { question in
+            question.invite.purpose == .chat && question.from.peer.id < me.peer.id
+                && all.contains { $0.id == question.from.peer.id }
+        }
         // An offer of files is no chat that theirs could take the place of.
         if purpose == .chat, let question = theirs.min(by: { $0.from.peer.id < $1.from.peer.id }) {
             // The others invited here may invite too; theirs crosses this one, as if it had gone out.
@@ -60,7 +63,8 @@ extension NodeMachine {
             let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
             return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
         }
-        let round = begin(wanted, running: running, chat: hosted?.key, purpose, offer, seconds, line, at: moment)
+        let round = begin(
+            wanted, running: running, chat: hosted?.key, purpose, offer, seconds, patience, line, at: moment)
         if case .hosting(let chat, _) = hosted?.value {
             slots[round.chat] = .hosting(chat, round)
         } else {
@@ -71,11 +75,12 @@ extension NodeMachine {
 
     private mutating func begin(
         _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
-        _ seconds: Double, _ line: Int?, at moment: Moment
+        _ seconds: Double, _ patience: Double?, _ line: Int?, at moment: Moment
     ) -> InvitationRound {
         var round = InvitationRound(
             chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, line: line, deadline: moment.now + seconds, invitees: running?.invitees ?? [])
+            offer: offer, line: line, patience: patience, deadline: moment.now + seconds,
+            invitees: running?.invitees ?? [])
         for invitation in wanted {
             let dial = nextDial()
             round.invitees.append(
@@ -165,7 +170,8 @@ extension NodeMachine {
     private func isJoin(_ signed: SignedBytes, to round: InvitationRound, by remote: RemotePeer) -> Bool {
         guard let join = try? Join(parsing: signed.bytes) else { return false }
         return join.chat == round.chat && join.host == me.peer.id && join.nonce == round.nonce
-            && join.key == remote.key && environment.isValid(signed.signature, signed.bytes, remote.key)
+            && join.key == remote.key && join.name.description.utf8.elementsEqual(remote.peer.name.utf8)
+            && environment.isValid(signed.signature, signed.bytes, remote.key)
     }
 
     /// One invitee is done without accepting.
@@ -209,7 +215,9 @@ extension NodeMachine {
         put(round, in: chat)
         if case .inviting = slots[chat], !round.accepted.isEmpty {
             slots[chat] = .hosting(
-                HostChat(chat: chat, me: me, purpose: round.purpose, line: round.line, environment: environment), round)
+                HostChat(
+                    chat: chat, me: me, purpose: round.purpose, line: round.line,
+                    patience: round.patience, environment: environment), round)
         }
         guard case .hosting = slots[chat] else {
             slots[chat] = nil
@@ -268,7 +276,8 @@ extension NodeMachine {
     /// Takes all own invitations back; for the user, or because another invitation won.
     mutating func withdrawRounds(_ reason: WithdrawReason, at moment: Moment) {
         for id in slots.keys {
-            guard case .inviting(let round) = slots[id] else { continue }
+            // What brings files is nothing that another chat could take the place of.
+            guard case .inviting(let round) = slots[id], reason != .crossed || round.purpose == .chat else { continue }
             if reason == .crossed {
                 for invitee in round.invitees where invitee.answer == nil {
                     if let peer = invitee.peer?.id ?? invitee.id { crossed[peer] = moment.now + Limits.answer }

@@ -37,6 +37,8 @@ package struct NodeMachine: Sendable {
     var held: [Question] = []
     /// Whom this peer invited before it gave way to another invitation: theirs is accepted unasked until then.
     var crossed: [PeerID: Instant] = [:]
+    /// Whose refusal was told, and until when it is not told again.
+    var refused: [PeerID: Instant] = [:]
     var peers: [ConnectionID: RemotePeer] = [:]
     var numbers = ItemNumbers()
     private var lastRef = 0
@@ -87,7 +89,7 @@ package struct NodeMachine: Sendable {
         switch message {
         case .invite(let invite): received(invite, from: remote, on: connection, at: moment)
         case .answer(let answer): received(answer, from: remote, on: connection, at: moment)
-        case .withdraw(let chat, let reason): withdrawn(chat, reason, on: connection)
+        case .withdraw(let chat, let reason): withdrawn(chat, reason, on: connection, at: moment)
         case .welcome(let welcome): received(welcome, on: connection, at: moment)
         default: receiveInChat(message, from: remote, on: connection, at: moment)
         }
@@ -177,7 +179,7 @@ package struct NodeMachine: Sendable {
                 leaveJoining(id, joining, reason: "timeout", at: moment)
             default: break
             }
-            withHost(id) { chat, _ in chat.timerFired(at: moment) }
+            withHost(id) { $0.timerFired(at: moment, numbers: &$1) }
             withMember(id) { chat, _ in chat.timerFired(at: moment) }
         }
     }

@@ -18,8 +18,10 @@ package struct TransferRecord: Sendable {
     package var isStored = false
     /// At the host: bytes have been asked for.
     package var isFetched = false
-    /// At a recipient: an acceptance was sent.
-    package var isResponded = false
+    /// At a recipient: what it has answered, which the host shows to all.
+    var answer: Bool?
+    /// At a recipient: how its receiving went, as it has told the host.
+    var reported: TransferStatus?
     /// For each recipient whose progress is told here.
     private var meters: [PeerID: RateMeter] = [:]
 

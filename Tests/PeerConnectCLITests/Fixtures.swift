@@ -184,7 +184,9 @@ final class ScriptedSession: NodeSession {
         throw PeerConnectError(.noSuchPeer, "There is no peer called \(reference.text).")
     }
 
-    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration) async -> OfferOutcome {
+    func offer(_ paths: [String], to reference: PeerReference, answerWithin: Duration, stallAfter: Duration) async
+        -> OfferOutcome
+    {
         let attempt = state.withLock { state in
             state.commands.append("offer \(paths) to \(reference.text)")
             state.attempts[reference, default: 0] += 1

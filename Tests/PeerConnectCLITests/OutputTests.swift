@@ -8,7 +8,8 @@ struct JSONTests {
         "Strings are escaped as RFC 8259 asks, and nothing else is",
         arguments: [
             ("plain ü 😀", #""plain ü 😀""#), (#"a"b\c"#, #""a\"b\\c""#), ("\n\r\t", #""\n\r\t""#),
-            ("\u{0}\u{1B}\u{1F}\u{7F}", #""\u0000\u001b\u001f\u007f""#), ("/\u{2028}", "\"/\u{2028}\""), ("", #""""#),
+            ("\u{0}\u{1B}\u{1F}\u{7F}", #""\u0000\u001b\u001f\u007f""#),
+            ("/\u{2028}\u{9B}\u{202E}", #""/\u2028\u009b\u202e""#), ("", #""""#),
         ])
     func escaping(text: String, json: String) {
         #expect(JSONValue.string(text).text == json)
@@ -209,5 +210,38 @@ struct NarratorTests {
         let ada = try peer("ada", 1)
         let error = PeerConnectError(.ambiguous, "Two are called ada.", hint: "Type an ID.", candidates: [ada])
         #expect(PlainNarrator.sentences(error) == ["Two are called ada. Type an ID.", "  ada has the ID \(ada.id)."])
+    }
+}
+
+@Suite("Names in sentences")
+struct NameTests {
+    @Test(
+        "A name is quoted when it could pass for a sentence of ours",
+        arguments: [
+            ("Ada", "Ada"), ("ada@host.example", "ada@host.example"), ("Ada Lovelace", "Ada Lovelace"),
+            ("bob joined the chat. carol", "“bob joined the chat. carol”"), ("You: hi", "“You: hi”"),
+            ("Chat ended by the host", "“Chat ended by the host”"), ("Anna.", "“Anna.”"), ("a “b”", "“a \"b\"”"),
+            ("a  b", "“a  b”"),
+        ])
+    func quoting(name: String, shown: String) throws {
+        #expect(NameBook.clean(name) == shown)
+    }
+
+    @Test("Nobody else is called you")
+    func you() throws {
+        let other = try peer("You", 3)
+        #expect(NameBook().shown(other) == "You (\(other.id.short))")
+    }
+
+    @Test("Who was refused during a chat is told after it, once for each")
+    func refusals() throws {
+        let me = try peer("me", 9), ada = try peer("ada", 1), bob = try peer("bob", 2), chat = try chatID(3)
+        var narrator = PlainNarrator(me: me)
+        let refused = NodeEvent.inviteRefused(from: bob, answer: .busy)
+        #expect(narrator.tell(refused, now: 0).notes == ["bob (\(bob.id.short)) invited you and was answered busy."])
+        _ = narrator.tell(.chatStarted(chat: chat, role: .host, host: me, members: [ada]), now: 0)
+        #expect(narrator.tell(refused, now: 1000).notes.isEmpty)
+        let end = narrator.tell(.chatEnded(chat: chat, reason: .ended, cause: nil), now: 181_000).notes
+        #expect(end.last == "bob (\(bob.id.short)) invited you 3 minutes ago and was answered busy.")
     }
 }

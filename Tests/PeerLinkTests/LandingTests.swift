@@ -37,7 +37,7 @@ struct LandingTests {
         let long = String(repeating: "ü", count: 127) + "x"
         let deep = "t/" + Array(repeating: "d", count: 49).joined(separator: "/")
         for (index, name) in [
-            "with space", "\"quotes'", "🙂👩‍👩‍👧", long, "new\nline", "-dash", "back\\slash", "e\u{301}", "\u{E9}",
+            "with space", "\"quotes'", "🙂👩‍👩‍👧", long, "-dash", "back\\slash", "e\u{301}", "\u{E9}",
         ]
         .enumerated() {
             try from.file("t/" + name, [UInt8(index), 1, 2])
@@ -51,6 +51,19 @@ struct LandingTests {
         let landed = try receive(source, in: into.path, partSize: 11)
         #expect(landed.mended.isEmpty && landed.skipped.isEmpty)
         #expect(try TemporaryFolder.tree(into.path) == TemporaryFolder.tree(from.path))
+    }
+
+    @Test("Control characters in names are mended, which is told, and everything else of the file arrives")
+    func controlCharacters() throws {
+        try from.file("t/new\nline \u{1B}[2J", [1, 2, 3])
+        try from.file("t\u{7F}/x", [4])
+        let source = try SourceWalk.walk(paths: [from("t"), from("t\u{7F}")])
+        let landed = try receive(source, in: into.path, partSize: 11)
+        #expect(landed.paths == ["t", "t_"].map { into($0) })
+        #expect(landed.mended.count == 2)
+        #expect(
+            try TemporaryFolder.tree(into.path, times: false)
+                == ["t/ 755", "t/new_line _[2J 644 [1, 2, 3]", "t_/ 755", "t_/x 644 [4]"])
     }
 
     @Test("A tree of 2,000 files arrives identical, and can be read before and after it has landed")

@@ -19,6 +19,7 @@ struct SafeTextTests {
             ("\u{61C}", "<U+061C>"), ("a\u{200B}b", "a<U+200B>b"), ("a\u{200C}b", "a<U+200C>b"),
             ("a\u{200D}b", "a<U+200D>b"), ("\u{200D}", "<U+200D>"), ("🙂\u{200D}", "🙂<U+200D>"),
             ("\u{2060}", "<U+2060>"), ("\u{FEFF}x", "<U+FEFF>x"), ("\u{E0041}", "<U+E0041>"),
+            ("a\u{FE0F}", "a<U+FE0F>"), ("a\u{34F}b", "a<U+034F>b"), ("\u{3164}", "<U+3164>"), ("\u{2800}", "<U+2800>"),
         ])
     func shows(text: String, expected: String) {
         #expect(SafeText.line(text) == expected)

@@ -20,6 +20,14 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
+extension NodeMachine {
+    /// The chat this peer is a member of.
+    var memberChat: MemberChat? {
+        for case .member(let chat) in slots.values { return chat }
+        return nil
+    }
+}
+
 /// Machines joined in memory: frames of one connection stay in order, everything else happens in a seeded order.
 final class MachineNetwork {
     struct Node {
@@ -101,6 +109,15 @@ final class MachineNetwork {
     }
 
     func scheduleLine(_ text: String, by node: Int) { schedule(node) { _ = $0.say(text, line: nil, at: $1) } }
+
+    /// An offer of one file, as `node` makes it.
+    func offer(_ number: UInt8, by node: Int, to recipients: [Int]) -> OfferBody {
+        let nonce = [UInt8](repeating: number, count: OfferBody.nonceSize), hash = SHA256.hash([number])
+        let identity = TransferLayout.identity(sender: id(node), nonce: nonce, manifestHash: hash)
+        return OfferBody(
+            transfer: TransferID(SHA256.hash(identity)), nonce: nonce, size: 10, entries: 1, files: 1,
+            manifestLength: 40, manifestHash: hash, recipients: recipients.map(id), names: ["f"])
+    }
 
     /// Lets everything happen that needs no time.
     func settle() throws {

@@ -101,14 +101,6 @@ struct RunningChatTests {
 
     // MARK: Offers
 
-    private func offer(_ number: UInt8, by node: Int, to recipients: [Int], in network: MachineNetwork) -> OfferBody {
-        let nonce = [UInt8](repeating: number, count: OfferBody.nonceSize), hash = SHA256.hash([number])
-        let identity = TransferLayout.identity(sender: network.id(node), nonce: nonce, manifestHash: hash)
-        return OfferBody(
-            transfer: TransferID(SHA256.hash(identity)), nonce: nonce, size: 10, entries: 1, files: 1,
-            manifestLength: 40, manifestHash: hash, recipients: recipients.map(network.id), names: ["f"])
-    }
-
     private func results(_ node: MachineNetwork.Node) -> [[String]] {
         node.events.compactMap {
             guard case .fileDone(_, let results, _) = $0 else { return nil }
@@ -119,7 +111,7 @@ struct RunningChatTests {
     @Test("A recipient that has left before the offer was ordered is told as such, and the transfer ends")
     func goneRecipient() throws {
         let network = try chat(of: 4, among: 4, seed: 4)
-        let body = offer(1, by: 1, to: [2, 3], in: network)
+        let body = network.offer(1, by: 1, to: [2, 3])
         network.schedule(2) { _ = $0.leave(at: $1) }
         try network.settle()
         network.schedule(1) { _ = $0.offer(body, line: nil, at: $1) }
@@ -134,7 +126,7 @@ struct RunningChatTests {
     @Test("A host that has no room for the files passes them on all the same")
     func hostWithoutRoom() throws {
         let network = try chat(of: 3, among: 3, seed: 5)
-        let body = offer(2, by: 1, to: [0, 2], in: network)
+        let body = network.offer(2, by: 1, to: [0, 2])
         network.schedule(1) { _ = $0.offer(body, line: nil, at: $1) }
         try network.settle()
         for node in [0, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
@@ -155,7 +147,7 @@ struct RunningChatTests {
         let network = try chat(of: 3, among: 3, seed: 6)
         var last: Reply?
         for number in 0...UInt8(Limits.openOffers) {
-            let body = offer(number, by: 0, to: [1, 2], in: network)
+            let body = network.offer(number, by: 0, to: [1, 2])
             network.schedule(0) { last = $0.offer(body, line: nil, at: $1) }
             try network.settle()
         }

@@ -7,6 +7,7 @@ struct Delivery: Sendable {
     let session: any NodeSession
     let paths: [String]
     let answer: Duration
+    let stall: Duration
     let sleep: @Sendable (Duration) async throws -> Void
 
     func deliver(to recipient: PeerReference, within wait: Duration) async -> OfferOutcome {
@@ -22,7 +23,7 @@ struct Delivery: Sendable {
 
     private func attempt(_ recipient: PeerReference) async -> OfferOutcome {
         if let problem = await Invitees.problem(with: recipient, in: session) { return .failed(problem) }
-        return await session.offer(paths, to: recipient, answerWithin: answer)
+        return await session.offer(paths, to: recipient, answerWithin: answer, stallAfter: stall)
     }
 }
 

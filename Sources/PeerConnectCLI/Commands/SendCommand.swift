@@ -10,6 +10,8 @@ struct SendCommand: Command {
             OptionSpec(
                 "--wait", value: "T", help: "how long a peer may be missing or busy, 10 s unless said otherwise"),
             OptionSpec("--answer", value: "T", help: "how long an answer may take, 5 m unless said otherwise"),
+            OptionSpec(
+                "--stall", value: "T", help: "give up on who takes nothing for so long, 60 s unless said otherwise"),
         ],
         notes: ["At the end a line per peer: status, name, ID, reason, separated by tabs."])
 
@@ -17,6 +19,7 @@ struct SendCommand: Command {
     private let recipients: [PeerReference]
     private let wait: Duration
     private let answer: Duration
+    private let stall: Duration
 
     init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
         guard !arguments.operands.isEmpty else {
@@ -38,6 +41,7 @@ struct SendCommand: Command {
         }
         wait = try arguments.time("--wait") ?? .seconds(10)
         answer = try arguments.time("--answer") ?? .seconds(300)
+        stall = try arguments.time("--stall") ?? .seconds(60)
         paths = arguments.operands.map(world.absolute)
         for (path, typed) in zip(paths, arguments.operands) where !world.canRead(path) {
             throw UsageError("\(SafeText.line(typed)) cannot be opened")
@@ -54,7 +58,8 @@ struct SendCommand: Command {
             let outcomes = await withTaskGroup(of: (Int, OfferOutcome).self) { group in
                 for (index, recipient) in recipients.enumerated() {
                     group.addTask {
-                        let delivery = Delivery(session: session, paths: paths, answer: answer, sleep: run.world.sleep)
+                        let delivery = Delivery(
+                            session: session, paths: paths, answer: answer, stall: stall, sleep: run.world.sleep)
                         return (index, await delivery.deliver(to: recipient, within: wait))
                     }
                 }

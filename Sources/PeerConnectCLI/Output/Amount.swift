@@ -1,5 +1,15 @@
 /// Sizes and counts for people.
 enum Amount {
+    /// How long ago something was, from milliseconds: `4 minutes ago`.
+    static func ago(_ milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds / 1000)
+        return switch seconds {
+        case ..<60: "less than a minute ago"
+        case ..<3600: "\(counted(Int(seconds / 60), "minute")) ago"
+        default: "\(counted(Int(seconds / 3600), "hour")) ago"
+        }
+    }
+
     /// `512 bytes`, `4.2 MB`: powers of 1,000, as file managers and disks count.
     static func bytes(_ count: UInt64?) -> String {
         guard let count else { return "size unknown" }

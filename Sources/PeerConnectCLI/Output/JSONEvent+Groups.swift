@@ -145,7 +145,7 @@ extension ChatMessage {
     fileprivate var jsonFields: Fields {
         var fields: Fields = [
             ("chat", .string(chat.description)), ("seq", .uint(seq)), ("from", from.json), ("text", .string(text)),
-            ("sent", .string(Timestamp.rfc3339(sent))), ("mine", .bool(ref != nil)), ("earlier", .bool(false)),
+            ("sent", .string(Timestamp.rfc3339(sent))), ("mine", .bool(ref != nil)), ("earlier", .bool(isEarlier)),
         ]
         if let ref { fields.append(("ref", .int(Int64(ref)))) }
         if let line { fields.append(("line", .int(Int64(line)))) }

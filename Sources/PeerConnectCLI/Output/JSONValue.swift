@@ -45,18 +45,27 @@ indirect enum JSONValue: Sendable {
 
     private static func write(_ string: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
-            case UInt8(ascii: "\n"): out += "\\n".utf8
-            case UInt8(ascii: "\r"): out += "\\r".utf8
-            case UInt8(ascii: "\t"): out += "\\t".utf8
-            // Also DEL: a terminal that shows the line must not act on it.
-            case 0..<0x20, 0x7F: out += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-            default: out.append(byte)
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": out += [UInt8(ascii: "\\"), UInt8(scalar.value)]
+            case "\n": out += "\\n".utf8
+            case "\r": out += "\\r".utf8
+            case "\t": out += "\\t".utf8
+            case _ where acts(scalar):
+                let digits = String(scalar.value, radix: 16)
+                out += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+            default: out += String(scalar).utf8
             }
         }
         out.append(UInt8(ascii: "\""))
+    }
+
+    /// A terminal that shows the line must not act on it: C0, DEL, C1, line separators, bidirectional controls.
+    private static func acts(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x61C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }
 

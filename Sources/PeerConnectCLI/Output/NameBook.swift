@@ -13,16 +13,23 @@ struct NameBook {
 
     /// The name, with the short ID when it alone does not say who.
     func shown(_ peer: Peer) -> String {
-        let holders = holders[peer.name.lowercased()] ?? []
-        return holders.subtracting([peer.id]).isEmpty ? Self.clean(peer.name) : Self.withID(peer)
+        let key = peer.name.lowercased(), holders = holders[key] ?? []
+        return holders.subtracting([peer.id]).isEmpty && key != "you" ? Self.clean(peer.name) : Self.withID(peer)
     }
 
     /// The name with the short ID, where a person decides about someone.
     static func withID(_ peer: Peer) -> String { "\(clean(peer.name)) (\(peer.id.short))" }
 
-    /// Quoted when it holds what our own lines use as punctuation, so that it cannot pass for two parts of one.
+    /// Quoted when it could pass for a sentence of ours or for two parts of one: with punctuation, or of four words and more.
     static func clean(_ name: String) -> String {
         let shown = SafeText.line(name)
-        return shown.contains { ":()“”".contains($0) } ? "“\(shown)”" : shown
+        let words = shown.split(separator: " ", omittingEmptySubsequences: false)
+        let isPlain =
+            words.count < 4
+            && words.allSatisfy { word in
+                // A dot is part of a host's name, but ends a sentence.
+                !word.isEmpty && word.last != "." && word.allSatisfy { !$0.isPunctuation || "-_'’@.&".contains($0) }
+            }
+        return isPlain ? shown : "“\(shown.replacing("“", with: "\"").replacing("”", with: "\""))”"
     }
 }

@@ -8,15 +8,35 @@ extension PlainNarrator {
             .note(Self.question(number, from, purpose, offer))
         case .inviteWithdrawn(let number, let reason):
             .note("Invitation #\(number) is gone (\(SafeText.line(reason))).")
-        case .inviteRefused(let from, let answer):
-            .note("\(NameBook.withID(from)) invited you meanwhile and was answered \(answer.rawValue).")
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
         case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
         default: Lines()
         }
     }
 
-    func chat(_ event: NodeEvent) -> Lines {
+    /// A chat is not disturbed: what others wanted meanwhile is told after it.
+    mutating func refusal(of peer: Peer, _ answer: Answer, now: Int64) -> Lines {
+        guard isInChat else {
+            return .note("\(NameBook.withID(peer)) invited you and was answered \(answer.rawValue).")
+        }
+        if refused.count < Limits.listedPeers { refused.append((peer, answer, now)) }
+        return Lines()
+    }
+
+    mutating func chat(_ event: NodeEvent, now: Int64) -> Lines {
+        var lines = chat(event)
+        if case .chatStarted = event { isInChat = true }
+        guard case .chatEnded = event else { return lines }
+        isInChat = false
+        for (peer, answer, at) in refused {
+            lines.notes.append(
+                "\(NameBook.withID(peer)) invited you \(Amount.ago(now - at)) and was answered \(answer.rawValue).")
+        }
+        refused = []
+        return lines
+    }
+
+    private func chat(_ event: NodeEvent) -> Lines {
         switch event {
         case .chatStarted(_, .host, _, let members):
             .note("Chat started with \(list(members)). You are the host; /end ends it for all.")

@@ -21,6 +21,9 @@ struct PlainNarrator {
     /// Offers by transfer, for their names and numbers.
     var offers: [TransferID: FileOffer] = [:]
     private var pace = ProgressPace()
+    var isInChat = false
+    /// Who was refused during a chat and when; told after it.
+    var refused: [(peer: Peer, answer: Answer, at: Int64)] = []
 
     init(me: Peer) {
         self.me = me.id
@@ -36,8 +39,9 @@ struct PlainNarrator {
         case .peerUpdated: Lines()
         case .peerLost(let peer, let reason):
             .note("\(names.shown(peer.peer)) is gone (number \(peer.number), \(SafeText.line(reason))).")
-        case .inviteReceived, .inviteWithdrawn, .inviteRefused, .inviteAnswered, .inviteDone: invite(event)
-        case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event)
+        case .inviteRefused(let from, let answer): refusal(of: from, answer, now: now)
+        case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event)
+        case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event, now: now)
         case .message(let message): .result(line(of: message))
         case .messageDelivered(_, _, _, let missing, _):
             missing.isEmpty ? Lines() : .note("Not delivered yet to \(list(missing)).")

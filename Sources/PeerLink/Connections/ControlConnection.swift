@@ -208,7 +208,9 @@ final class ControlConnection {
         }
         if hasSpoken { decoder.maximumPayload = Limits.controlPayload }
         switch message {
-        case .ping: try write(.pong)
+        case .ping:
+            // Whatever waits to be sent shows as well that this side is alive.
+            if stream?.tls.pendingOutput == 0 { try write(.pong) }
         case .pong, .unknown: break
         case .hello, .open: throw .failed(.violation("a second hello"))
         case .refuse(let min, let max): throw .incompatible(min: min, max: max)
@@ -251,8 +253,6 @@ final class ControlConnection {
         do throws(Ending) {
             try write(message)
             try flush()
-            // Who does not read is as good as gone, and may not fill the memory.
-            guard (stream?.tls.pendingOutput ?? 0) < Limits.controlBacklog else { throw .silent }
             return []
         } catch {
             return end(error)
@@ -260,6 +260,8 @@ final class ControlConnection {
     }
 
     private func write(_ message: ControlMessage) throws(Ending) {
+        // Who does not read is as good as gone, and may not fill the memory.
+        guard (stream?.tls.pendingOutput ?? 0) < Limits.controlBacklog else { throw .silent }
         do throws(StreamError) { try stream?.write(message.encoded()) } catch { throw .failed(error) }
     }
 

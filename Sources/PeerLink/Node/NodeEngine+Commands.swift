@@ -62,9 +62,10 @@ extension NodeEngine {
     }
 
     /// Invites one peer into a chat of its own to take these files: one answer covers invitation and offer.
-    package func offer(_ paths: [String], to reference: PeerReference, answerWithin seconds: Double, line: Int?) async
-        -> Reply
-    {
+    package func offer(
+        _ paths: [String], to reference: PeerReference, answerWithin seconds: Double, stallAfter patience: Double,
+        line: Int?
+    ) async -> Reply {
         let reply: Reply
         do throws(PeerConnectError) {
             _ = try invitation(reference)
@@ -73,7 +74,8 @@ extension NodeEngine {
             // Who an address belongs to is not known yet; the offer names its recipient once it is.
             let body = offer(walked, to: [])
             reply = machine.invite(
-                [try invitation(reference)], purpose: .file, offer: body, answerWithin: seconds, line: line, at: moment)
+                [try invitation(reference)], purpose: .file, offer: body, answerWithin: seconds,
+                stallAfter: patience, line: line, at: moment)
             if case .failed = reply { _ = hub.remove(body.transfer) }
         } catch {
             reply = .failed(error)

@@ -29,8 +29,9 @@ extension NodeEngine {
 
     /// Peers look the addresses up again when the number in the advert grows.
     private func followInterfaces() {
-        interfaceMonitor = try? InterfaceMonitor(on: loop) { [weak self] _ in
+        interfaceMonitor = try? InterfaceMonitor(on: loop) { [weak self] interfaces in
             self?.assumeIsolated { engine in
+                engine.ownNetworks = interfaces.flatMap(\.addresses)
                 engine.revision += 1
                 engine.refreshAdvert()
             }

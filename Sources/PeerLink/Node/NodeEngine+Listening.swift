@@ -43,14 +43,17 @@ extension NodeEngine {
     private func mayAccept(_ address: PeerAddress) -> Bool {
         let unproved = connections.values.filter { !$0.hasSpoken }
         guard unproved.count < Limits.unprovedConnections else { return false }
-        let source = Self.source(of: address)
-        return unproved.count { Self.source(of: $0.address) == source } < Limits.unprovedPerSource
+        let source = source(of: address)
+        return unproved.count { self.source(of: $0.address) == source } < Limits.unprovedPerSource
     }
 
-    private static func source(of address: PeerAddress) -> [UInt8] {
+    /// An IPv6 network is one source, but not the own one: there the neighbours share it.
+    private func source(of address: PeerAddress) -> [UInt8] {
         switch address.ip {
-        case .v4(let bytes): bytes
-        case .v6(let bytes, _): Array(bytes.prefix(8))
+        case .v4(let bytes): return bytes
+        case .v6(let bytes, _):
+            let isNear = address.isLinkLocal || ownNetworks.contains { $0.contains(address) }
+            return isNear ? bytes : Array(bytes.prefix(8))
         }
     }
 }

@@ -23,19 +23,27 @@ extension NodeEngine {
         let neighbour: Peer
     }
 
+    /// Manifests are held in memory while their files are received.
+    private static let manifestsAtOnce = UInt64(Limits.manifest)
+
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
         let downloads = settings.downloads, promised = hub.promised
+        let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
         let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
+            guard !isTooMuch else { throw .tooLarge }
             guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
             return .landing(try Landing(folder: downloads, transfer: transfer, offer: body))
         }
         if let job = hub.jobs[transfer] {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
             job.isWanted = true
+            job.manifestLength = body.manifestLength
             keep(job, source, PieceLedger(length: job.ledger.length), from: .spool, open: open)
         } else {
-            fetch(TransferJob(transfer, length: body.manifestLength + body.size, isSpooled: false), source, open: open)
+            let job = TransferJob(transfer, length: body.manifestLength + body.size, isSpooled: false)
+            job.manifestLength = body.manifestLength
+            fetch(job, source, open: open)
         }
     }
 

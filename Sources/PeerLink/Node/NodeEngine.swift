@@ -34,6 +34,8 @@ package actor NodeEngine {
     var hub: TransferHub
     var discovery: DaemonDiscovery?
     var interfaceMonitor: InterfaceMonitor?
+    /// What this machine is connected to directly.
+    var ownNetworks = NetworkInterface.current().flatMap(\.addresses)
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false

@@ -122,7 +122,7 @@ struct LandingWriter: ~Copyable, Sendable {
         _ entry: ManifestEntry, _ make: (String) throws(SystemError) -> Made
     ) throws(SystemError) -> Made {
         let own = String(Substring(entry.path.utf8.split(separator: UInt8(ascii: "/")).last ?? ""[...].utf8))
-        var name = hasWindowsNames ? MendedName.forWindows(own) : own
+        var name = hasWindowsNames ? MendedName.forWindows(own) : MendedName.withoutControls(own)
         var number = 0, isMended = false
         while true {
             let tried = NumberedName.name(name, number, isFolder: entry.kind == .folder)

@@ -17,6 +17,15 @@ enum MendedName {
         return devices.contains(stem) ? "_" + text : text
     }
 
+    /// `name` without control characters: no file is called so on purpose, and a terminal or a script would act on them.
+    static func withoutControls(_ name: String) -> String {
+        let isControl = { (scalar: Unicode.Scalar) in scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
+        guard name.unicodeScalars.contains(where: isControl) else { return name }
+        var scalars = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars { scalars.append(isControl(scalar) ? "_" : scalar) }
+        return String(scalars)
+    }
+
     /// A name for a file system that refused `name`: like one for Windows, and short.
     static func short(_ name: String) -> String {
         let mended = forWindows(name)

@@ -21,6 +21,8 @@ package enum TransferFailure: Error, Hashable, Sendable {
     case corrupt(String)
     /// The files are no longer what was offered.
     case changed
+    /// Their list, beside those of other transfers, takes more memory than it may.
+    case tooLarge
     /// This peer does not want them any more.
     case givenUp
 
@@ -38,6 +40,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
         case .unreadable, .unwritable: .unreadable
         case .corrupt: .corrupt
         case .changed: .changed
+        case .tooLarge: .tooLarge
         case .givenUp: .left
         }
     }
@@ -48,6 +51,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
         case .diskFull: "The disk is full."
         case .unreadable(let text), .unwritable(let text), .corrupt(let text): text
         case .changed: "The files changed while they were sent."
+        case .tooLarge: "The list of the files is too long beside the others that are received."
         case .givenUp: "They were given up here."
         }
     }

@@ -32,6 +32,9 @@ struct TransferHub {
     /// Bytes that running transfers will still write here.
     var promised: UInt64 { jobs.values.reduce(0) { $0 &+ $1.promised } }
 
+    /// Bytes of the manifests that are held in memory.
+    var manifests: UInt64 { jobs.values.reduce(0) { $0 &+ ($1.isWanted ? $1.manifestLength : 0) } }
+
     mutating func add(_ job: TransferJob) { jobs[job.transfer] = job }
 
     mutating func remove(_ transfer: TransferID) -> TransferJob? {

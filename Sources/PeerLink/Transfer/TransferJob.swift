@@ -20,6 +20,8 @@ final class TransferJob {
     var landing: Landing?
     /// Whether this peer wants the files for itself.
     var isWanted: Bool
+    /// Bytes of the manifest that is held in memory for them.
+    var manifestLength: UInt64 = 0
     /// The connection the bytes come from.
     var receiving: Pump?
     /// Those they go to, one for each neighbour.

@@ -188,13 +188,13 @@ extension NodeEngine {
         _ = try await sender.start()
         let busy = PeerReference("127.0.0.1:\(await stage["ada"].engine.listener?.port ?? 0)")
         let path = try stage.file("data", 10)
-        #expect(await sender.engine.offer([path], to: busy, answerWithin: 20, line: -1).isDone)
+        #expect(await sender.engine.offer([path], to: busy, answerWithin: 20, stallAfter: 60, line: -1).isDone)
         #expect(try await sender.next("an answer") { $0.answer } == .busy)
         #expect(await sender.engine.idle())
 
         let asked = try TestNode("asked")
         let reference = try await asked.start()
-        #expect(await sender.engine.offer([path], to: reference, answerWithin: 20, line: -2).isDone)
+        #expect(await sender.engine.offer([path], to: reference, answerWithin: 20, stallAfter: 60, line: -2).isDone)
         _ = try await asked.next("a question") { $0.question }
         await sender.engine.withdrawOffer(line: -2)
         #expect(try await asked.next("its withdrawal") { $0.withdrawal } == "withdrawn")

@@ -1,0 +1,142 @@
+internal import PeerModel
+internal import PeerWire
+
+/// The host's side of transfers: who asked for the bytes, who serves them, how it went for each.
+extension HostChat {
+    /// A recipient's answer, its own included.
+    mutating func respond(
+        _ transfer: TransferID, by id: PeerID, accepted: Bool, automatic: Bool, at moment: Moment,
+        numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard let record = view.transfers[transfer], !record.isDone else { return [] }
+        switch record.standing(of: id) {
+        case .open, .ended(.declined, _): break
+        default: return []
+        }
+        let event = ChatEvent.Body.answered(transfer, by: id, accepted: accepted, automatic: automatic)
+        var effects = order(event, at: moment, numbers: &numbers)
+        moved[id] = moment.now
+        if accepted { effects += fetch(transfer, by: id) }
+        return effects
+    }
+
+    /// The first acceptance makes the host ask the sender for the bytes; its own acceptance makes it keep the files.
+    private mutating func fetch(_ transfer: TransferID, by id: PeerID) -> [Effect] {
+        guard let record = view.transfers[transfer], !record.offer.isMine,
+            let link = links[record.offer.from.id]
+        else { return [] }
+        let source = RemoteSource(connection: link.connection, key: record.senderKey, sender: record.offer.from)
+        if id == view.me.id {
+            view.transfers[transfer]?.isFetched = true
+            return [.transfer(.receive(transfer, record.body, chat: view.chat, from: source))]
+        }
+        guard !record.isFetched else { return [] }
+        view.transfers[transfer]?.isFetched = true
+        return [.transfer(.relay(transfer, record.body, chat: view.chat, from: source))]
+    }
+
+    mutating func result(
+        _ transfer: TransferID, of id: PeerID, _ status: TransferStatus, _ reason: TransferReason?, at moment: Moment,
+        numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard let record = view.transfers[transfer], let standing = record.standing(of: id) else { return [] }
+        if case .ended = standing { return [] }
+        return order(.result(transfer, of: id, status, reason), at: moment, numbers: &numbers)
+    }
+
+    /// Stops a transfer for all if its sender asks, for one recipient if that one does.
+    mutating func cancel(
+        _ transfer: TransferID, by id: PeerID, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard let record = view.transfers[transfer] else { return [] }
+        let ids = record.offer.from.id == id ? record.unfinished : record.unfinished.filter { $0 == id }
+        return ids.flatMap { result(transfer, of: $0, .cancelled, nil, at: moment, numbers: &numbers) }
+    }
+
+    /// The sender, or this host, cannot give the bytes any more.
+    mutating func sourceFailed(
+        _ transfer: TransferID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard let record = view.transfers[transfer] else { return [] }
+        return record.unfinished.flatMap {
+            result(transfer, of: $0, .failed, reason, at: moment, numbers: &numbers)
+        }
+    }
+
+    /// This host cannot keep the files; those who accepted still get them, through a spool.
+    mutating func notBegun(
+        _ transfer: TransferID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        view.transfers[transfer]?.isFetched = false
+        var effects = result(transfer, of: view.me.id, .failed, reason, at: moment, numbers: &numbers)
+        let waiting = view.transfers[transfer]?.unfinished.first {
+            view.transfers[transfer]?.standing(of: $0) == .accepted
+        }
+        if let waiting { effects += fetch(transfer, by: waiting) }
+        return effects
+    }
+
+    mutating func stored(_ transfer: TransferID) { view.transfers[transfer]?.isStored = true }
+
+    /// A recipient asks for bytes: only who accepted gets them.
+    mutating func serve(_ get: Get, to id: PeerID, at moment: Moment) -> [Effect] {
+        moved[id] = moment.now
+        guard let link = links[id], let record = view.transfers[get.transfer], record.standing(of: id) == .accepted
+        else { return [] }
+        return [.transfer(.serve(get.transfer, to: link.connection, ticket: get.ticket, piece: get.piece))]
+    }
+
+    /// Passes a recipient's progress on to the sender.
+    mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
+        guard let record = view.transfers[transfer], record.standing(of: id) == .accepted else { return [] }
+        moved[id] = moment.now
+        // What is all there may take its time to be written.
+        if bytes >= record.streamLength { moved[id] = moment.now + Limits.landing }
+        if record.offer.isMine { return view.progress(transfer, of: id, bytes: bytes, at: moment) }
+        guard let link = links[record.offer.from.id] else { return [] }
+        return [.send(link.connection, .progress(transfer: transfer, peer: id, bytes: bytes))]
+    }
+
+    /// The own receiving: told here, and to the sender.
+    mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
+        view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+            + progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+    }
+
+    mutating func dropFromTransfers(
+        _ id: PeerID, _ reason: TransferReason, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        for transfer in view.transferOrder {
+            guard let record = view.transfers[transfer], !record.isDone else { continue }
+            if record.offer.from.id == id, !record.isStored {
+                effects += sourceFailed(transfer, reason, at: moment, numbers: &numbers)
+            } else {
+                effects += result(transfer, of: id, .failed, reason, at: moment, numbers: &numbers)
+            }
+        }
+        return effects
+    }
+
+    // MARK: Patience
+
+    /// The recipients that have to do something.
+    private var awaited: [(TransferID, PeerID)] {
+        view.transfers.values.flatMap { record in record.unfinished.map { (record.offer.transfer, $0) } }
+    }
+
+    /// When the first of them has kept the others waiting too long.
+    var stallDeadline: Instant? {
+        guard let patience, !isOver else { return nil }
+        return awaited.compactMap { moved[$0.1].map { $0 + patience } }.min()
+    }
+
+    mutating func endStalled(at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
+        guard let patience, !isOver else { return [] }
+        return awaited.flatMap { (transfer, id) -> [Effect] in
+            guard let last = moved[id], moment.now >= last + patience else { return [] }
+            let isOpen = view.transfers[transfer]?.standing(of: id) == .open
+            return result(transfer, of: id, .failed, isOpen ? .timeout : .stalled, at: moment, numbers: &numbers)
+        }
+    }
+}
