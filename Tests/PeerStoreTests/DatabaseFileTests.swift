@@ -95,16 +95,12 @@ import Testing
         for share in [2, 3, 10, 50] {
             let copy = try TemporaryFolder()
             try copy.write("history.db", bytes.prefix(bytes.count / share / 4096 * 4096 + 100))
-            #expect(isDamaged {
-                let history = try History.open(in: copy.path, creating: true)
-                if let problems = try history?.problems(), !problems.isEmpty {
-                    throw StoreError.damaged(path: "", reason: "")
-                }
-            }, "1/\(share)")
+            let isFound = isDamaged { try History.open(in: copy.path, creating: true)?.chats() }
+            #expect(isFound, "1/\(share)")
         }
     }
 
-    @Test("Changed bytes anywhere are an error or a wrong value, never a crash", arguments: 0..<4 as Range<UInt64>)
+    @Test("Changed bytes anywhere are an error or a wrong value, never a crash", arguments: [1, 2, 3, 4] as [UInt64])
     func randomDamage(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let history = try makeHistory(folder)
@@ -116,7 +112,9 @@ import Testing
         var random = SeededGenerator(seed: seed)
         for _ in 1...25 {
             var damaged = bytes
-            for _ in 1...20 { damaged[Int.random(in: 100..<bytes.count, using: &random)] = .random(in: 0...255, using: &random) }
+            for _ in 1...20 {
+                damaged[Int.random(in: 100..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
             let copy = try TemporaryFolder()
             try copy.write("history.db", damaged)
             do {

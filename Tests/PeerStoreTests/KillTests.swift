@@ -12,7 +12,8 @@ import Testing
         let path = folder.path
         for round in 1...4 as ClosedRange<UInt8> {
             // Each writes lines until it is killed, some time after it has said that so many are written.
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path, round, hasLog] in
+            await #expect(processExitsWith: .signal(SIGKILL)) {
+                [path = path as String, round = round as UInt8, hasLog = hasLog as Bool] in
                 try writeUntilKilled(path, round, hasLog ? .automatic : .rollback)
             }
             let said = try #require(Int(String(decoding: try folder.bytes("said-\(round)"), as: UTF8.self)))
@@ -32,9 +33,9 @@ import Testing
     func several() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path
-        async let one: Void = #expect(processExitsWith: .success) { [path] in try write(path, 1) }
-        async let two: Void = #expect(processExitsWith: .success) { [path] in try write(path, 2) }
-        async let three: Void = #expect(processExitsWith: .success) { [path] in try write(path, 3) }
+        async let one = #expect(processExitsWith: .success) { [path = path as String] in try write(path, 1) }
+        async let two = #expect(processExitsWith: .success) { [path = path as String] in try write(path, 2) }
+        async let three = #expect(processExitsWith: .success) { [path = path as String] in try write(path, 3) }
         _ = await (one, two, three)
         let history = try makeHistory(folder)
         #expect(try history.chats().map(\.messages) == [200, 200, 200])
@@ -47,24 +48,21 @@ import Testing
         let path = folder.path, chat = chatID(1)
         let reader = try makeHistory(folder)
         try reader.record(started(chat))
-        async let writing: Void = #expect(processExitsWith: .success) { [path] in try write(path, 1) }
+        async let writing = #expect(processExitsWith: .success) { [path = path as String] in try write(path, 1) }
         var counts: Set<Int> = []
         while counts.max() ?? 0 < 200 { counts.insert(try reader.chats()[0].messages) }
-        await writing
+        _ = await writing
         #expect(counts.allSatisfy { $0 % 10 == 0 }, "\(counts)")
     }
 
     @Test("Whoever waits too long for another process learns that it is busy")
     func busy() throws {
         let folder = try TemporaryFolder()
-        var one = try #require(
-            try Database.open("a.db", in: folder.path, schema: .knownPeers, creating: true, durability: .full))
-        var two = try #require(
-            try Database.open("a.db", in: folder.path, schema: .knownPeers, creating: true, durability: .full))
+        var one = try makeDatabase(folder), two = try makeDatabase(folder)
         try two.script("PRAGMA busy_timeout = 1")
         try one.run("BEGIN IMMEDIATE")
-        let result = Result { () throws(StoreError) in try two.transaction { (_: inout Database) throws(StoreError) in } }
-        #expect(throws: StoreError.busy(path: folder("a.db"))) { try result.get() }
+        let busy = Result { () throws(StoreError) in try two.transaction { (_: inout Database) throws(StoreError) in } }
+        #expect(throws: StoreError.busy(path: folder("test.db"))) { try busy.get() }
         try one.run("COMMIT")
         try two.transaction { (_: inout Database) throws(StoreError) in }
     }
@@ -82,7 +80,9 @@ private func write(_ path: String, _ number: UInt8) throws {
 
 /// Lines, ten at a time, until this process is killed by itself from another thread.
 private func writeUntilKilled(_ path: String, _ round: UInt8, _ journal: Database.Journal) throws {
-    guard let history = try History.open(in: path, creating: true, journal: journal) else { throw Failure("no history") }
+    guard let history = try History.open(in: path, creating: true, journal: journal) else {
+        throw Failure("no history")
+    }
     let chat = chatID(round)
     try history.record(started(chat))
     let said = path + "/said-\(round)", count = Mutex(0)

@@ -1,8 +1,9 @@
 import CSQLite
 import Foundation
 import PeerModel
-import PeerStore
 import Testing
+
+@testable import PeerStore
 
 /// A folder for one test, removed with all that is in it.
 final class TemporaryFolder: Sendable {
@@ -120,4 +121,14 @@ extension History {
     func texts(_ search: String, limit: Int = 100) throws -> [String] {
         try messages(matching: search, limit: limit).map(\.text)
     }
+}
+
+/// A connection to `test.db` in a folder, made if it is not there.
+func makeDatabase(
+    _ folder: TemporaryFolder, _ schema: Schema = .knownPeers, journal: Database.Journal = .automatic
+) throws -> Database {
+    let database = try Database.open(
+        "test.db", in: folder.path, schema: schema, creating: true, journal: journal, durability: .eventual)
+    guard let database else { throw Failure("no database, though it was to be made") }
+    return database
 }
