@@ -132,3 +132,11 @@ func makeDatabase(
     guard let database else { throw Failure("no database, though it was to be made") }
     return database
 }
+
+extension History {
+    /// Whether the search index holds exactly what the messages say.
+    func isIndexRight() throws -> Bool {
+        try raw(path, "INSERT INTO search(search, rank) VALUES('integrity-check', 1)")
+        return true
+    }
+}

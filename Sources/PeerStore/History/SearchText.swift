@@ -28,10 +28,12 @@ enum SearchText {
             result.append(" ")
             return
         }
-        // By way of the capital: ß and SS, or the two small sigmas, have only that in common.
-        for upper in properties.uppercaseMapping.unicodeScalars {
-            for lower in upper.properties.lowercaseMapping.unicodeScalars where !isIgnored(lower) {
-                result.append(plainLetters[lower] ?? lower)
+        // There and back: ß, ẞ and SS, or the two small sigmas, only meet when the case changes and changes back.
+        for first in properties.lowercaseMapping.unicodeScalars {
+            for capital in first.properties.uppercaseMapping.unicodeScalars {
+                for small in capital.properties.lowercaseMapping.unicodeScalars where !isIgnored(small) {
+                    if let plain = plainLetters[small] { appendFolded(plain, to: &result) } else { result.append(small) }
+                }
             }
         }
     }

@@ -2,7 +2,7 @@ package import PeerModel
 
 /// What the user thinks of a peer.
 package enum Trust: String, Sendable {
-    case none, trusted, blocked
+    case neutral, trusted, blocked
 }
 
 /// A peer that was met in a chat, or that the user has trusted or blocked by its ID.

@@ -68,7 +68,7 @@ package final class KnownPeers: Sendable {
         switch known?.trust {
         case .trusted: return .trusted
         case .blocked: return .blocked
-        case .some(.none): return .known
+        case .neutral: return .known
         case nil: return try namesakes(of: peer).isEmpty ? .new : .otherKey
         }
     }
@@ -85,7 +85,7 @@ package final class KnownPeers: Sendable {
         try database.withLock { database throws(StoreError) in
             try database.run(
                 """
-                INSERT INTO peer(id, name, first_seen, last_seen, trust) VALUES(?1, ?2, ?3, ?3, 'none')
+                INSERT INTO peer(id, name, first_seen, last_seen, trust) VALUES(?1, ?2, ?3, ?3, 'neutral')
                 ON CONFLICT DO UPDATE SET
                     name = ?2, first_seen = coalesce(first_seen, ?3), last_seen = max(coalesce(last_seen, ?3), ?3)
                 """, .text(peer.id.description), .text(peer.name), .integer(time))
@@ -96,7 +96,7 @@ package final class KnownPeers: Sendable {
     ///
     /// - Parameters:
     ///   - id: Who it is.
-    ///   - trust: `none` forgets one that was never met.
+    ///   - trust: `neutral` forgets one that was never met.
     ///   - name: What to call one that is not on the list; for others it is not used.
     package func set(_ trust: Trust, for id: PeerID, name: String) throws(StoreError) {
         try database.withLock { database throws(StoreError) in
@@ -105,7 +105,7 @@ package final class KnownPeers: Sendable {
                     """
                     INSERT INTO peer(id, name, trust) VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET trust = ?3
                     """, .text(id.description), .text(name), .text(trust.rawValue))
-                try database.run("DELETE FROM peer WHERE trust = 'none' AND first_seen IS NULL")
+                try database.run("DELETE FROM peer WHERE trust = 'neutral' AND first_seen IS NULL")
             }
         }
     }
