@@ -38,11 +38,12 @@ extension StoreError {
             cannotStart("\(path) is a database, but not one of this program.", "Move it away.")
         case .newer(let path, let version, let known):
             cannotStart(
-                "The database \(path) was written by a newer PeerConnect: it has version \(version), known is \(known).",
+                "The database \(path) is of a newer PeerConnect: its version is \(version), this one knows \(known).",
                 "Use that PeerConnect, or move the database away.")
         case .busy(let path):
+            // Not the code `busy`, which is an answer of a peer.
             PeerConnectError(
-                .busy, "The database \(path) is in use by another process.", hint: "Try again.", cause: self)
+                .internal, "The database \(path) is in use by another process.", hint: "Try again.", cause: self)
         case .full(let path):
             PeerConnectError(.noSpace, "No space is left to write \(path).", hint: "Make room on it.", cause: self)
         case .readOnly(let path):

@@ -25,12 +25,14 @@ import Testing
         let file = transferID(9)
         try history.record(started(secret), offer(file, "hidden-name.txt"), received(file, ["/home/hidden-path"]))
         try history.record(started(kept))
-        for seq in 1...2000 as ClosedRange<UInt64> {
+        // Enough of different lengths that SQLite moves rows about, so that deleting them is not all there is to it.
+        for batch in 0..<80 as Range<UInt64> {
             try history.record(
-                [
-                    (line(secret, seq, "classified\(seq) \(glyph) \(String(repeating: "z", count: Int(seq)))"), 1),
-                    (line(kept, seq, "harmless\(seq) words"), 1),
-                ], by: ada)
+                (1...25 as ClosedRange<UInt64>).flatMap { number -> [(NodeEvent, Int64)] in
+                    let seq = batch * 25 + number
+                    let secretText = "classified\(seq) \(glyph) \(String(repeating: "z", count: Int(seq / 2)))"
+                    return [(line(secret, seq, secretText), 1), (line(kept, seq, "harmless\(seq) words"), 1)]
+                }, by: ada)
         }
         for text in ["classified7 ", "classified1999", glyph, "hidden-name", "hidden-path", "harmless7"] {
             #expect(try holds(text), "\(text)")
@@ -64,7 +66,8 @@ import Testing
         let other = try #require(try History.open(in: folder.path, creating: false))
         try other.clearAll()
         try history.record(
-            line(chat, 4, "after"), received(transferID(1), ["/a"]), .memberLeft(chat: chat, member: eve, reason: .left),
+            line(chat, 4, "after"), received(transferID(1), ["/a"]),
+            .memberLeft(chat: chat, member: eve, reason: .left),
             .chatEnded(chat: chat, reason: .ended, cause: nil))
         let record = try #require(try other.chats().first)
         #expect(record.messages == 1 && record.host == ada && record.started == 1000 && record.endReason == .ended)
@@ -78,7 +81,8 @@ import Testing
             let chat = chatID(number)
             try history.record(started(chat), offer(transferID(number), "file\(number)"))
             try history.record(
-                (1...2000).map { (line(chat, $0, "chat\(number) says \($0) \(UInt64.random(in: 0 ... .max))"), 1) }, by: ada)
+                (1...2000).map { (line(chat, $0, "chat\(number) says \($0) \(UInt64.random(in: 0 ... .max))"), 1) },
+                by: ada)
             if number < 5 { try history.record(.chatEnded(chat: chat, reason: .ended, cause: nil)) }
         }
         try history.clear([])
@@ -99,7 +103,8 @@ import Testing
 
     @Test("Everything may be beyond the size; what runs stays a chat")
     func nothingFits() throws {
-        try history.record(started(chatID(1)), line(chatID(1), 2, "old"), .chatEnded(chat: chatID(1), reason: .ended, cause: nil))
+        try history.record(
+            started(chatID(1)), line(chatID(1), 2, "old"), .chatEnded(chat: chatID(1), reason: .ended, cause: nil))
         try history.record(started(chatID(2)), line(chatID(2), 2, "new"))
         #expect(try history.prune(to: HistoryLimits(size: 0), now: 9) == 2)
         #expect(try history.chats().map(\.id) == [chatID(2)])
@@ -112,7 +117,8 @@ import Testing
         for (number, time) in [(1, 1000), (2, 2000), (3, 3000)] as [(UInt8, Int64)] {
             let chat = chatID(number)
             try history.record(
-                started(chat), line(chat, 2, "at\(time)"), .chatEnded(chat: chat, reason: .ended, cause: nil), from: time)
+                started(chat), line(chat, 2, "at\(time)"), .chatEnded(chat: chat, reason: .ended, cause: nil),
+                from: time)
         }
         #expect(try history.prune(now: .max) == 0)
         #expect(try history.prune(to: HistoryLimits(age: 1500), now: 3000) == 1)

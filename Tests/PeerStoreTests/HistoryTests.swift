@@ -31,7 +31,8 @@ import Testing
                         ChatRecord.Member(peer: bob, joined: 1000, left: nil, reason: nil),
                         ChatRecord.Member(peer: eve, joined: 1000, left: 1001, reason: .timedOut),
                     ],
-                    started: 1000, ended: 1003, endReason: .hostLost, endCause: .crashed, lastActivity: 1003, messages: 1,
+                    started: 1000, ended: 1003, endReason: .hostLost, endCause: .crashed, lastActivity: 1003,
+                    messages: 1,
                     files: 0)
             ])
     }
@@ -45,7 +46,10 @@ import Testing
 
     @Test("Lines come back in their order, to the byte")
     func messages() throws {
-        let texts = ["hi", "a\0b", "e\u{301}", "é", "  two\nlines \r\n", "\u{202E}evil", "👩‍👧", String(repeating: "x", count: 16 << 10)]
+        let texts = [
+            "hi", "a\0b", "e\u{301}", "é", "  two\nlines \r\n", "\u{202E}evil", "👩‍👧",
+            String(repeating: "x", count: 16 << 10),
+        ]
         try history.record(started(chat))
         for (seq, text) in zip(UInt64(3)..., texts) {
             try history.record(line(chat, seq, text, from: seq % 2 == 0 ? ada : eve, sent: -7), by: ada, at: 2000)
@@ -99,7 +103,9 @@ import Testing
         #expect(try history.files() == [file])
         // Page by page it is the same.
         var pages: [HistoryEntry] = []
-        while case let page = try history.entries(of: theChat(), after: pages.last?.position ?? 0, limit: 2), !page.isEmpty {
+        while case let page = try history.entries(of: theChat(), after: pages.last?.position ?? 0, limit: 2),
+            !page.isEmpty
+        {
             pages += page
         }
         #expect(pages == entries)
@@ -191,7 +197,9 @@ import Testing
     @Test("A chat is found by the beginning of its ID; several are an error that names them")
     func prefixes() throws {
         let other = chatID(1, 1), third = chatID(200)
-        for (time, id) in [(1, chat), (2, other), (3, third)] { try history.record(started(id), by: ada, at: Int64(time)) }
+        for (time, id) in [(1, chat), (2, other), (3, third)] {
+            try history.record(started(id), by: ada, at: Int64(time))
+        }
         #expect(try history.chat(third.description)?.id == third)
         #expect(try history.chat(third.description.prefix(1).uppercased())?.id == third)
         #expect(try history.chat("777") == nil)

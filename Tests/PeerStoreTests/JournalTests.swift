@@ -1,3 +1,4 @@
+import PeerModel
 import Testing
 
 @testable import PeerStore
@@ -89,7 +90,27 @@ import Testing
         #expect(throws: StoreError.full(path: path)) { try full.get() }
     }
 
-    @Test("Texts come back as they were, numbers too", arguments: ["", "a\0b", "\u{FEFF}é e\u{301} 👩‍👧\r\n", "'; DROP TABLE peer; --"])
+    @Test("Each error is a sentence that names the file")
+    func sentences() {
+        let path = "/state/history.db"
+        for (error, code) in [
+            (.notPrivate(path: path), .cannotStart), (.damaged(path: path, reason: "x"), .cannotStart),
+            (.foreign(path: path), .cannotStart), (.newer(path: path, version: 3, known: 1), .cannotStart),
+            (.busy(path: path), .internal), (.full(path: path), .noSpace), (.readOnly(path: path), .cannotStart),
+            (.system(path: path, call: "open", code: 13), .cannotStart),
+            (.failed(path: path, code: 1, reason: "x"), .internal),
+        ] as [(StoreError, PeerConnectError.Code)] {
+            let shown = error.publicError
+            #expect(shown.code == code && shown.message.contains(path) && shown.message.hasSuffix("."))
+        }
+        #expect(StoreError.system(path: path, call: "open", code: 13).publicError.message.contains("permission denied"))
+        let ambiguous = StoreError.ambiguous(prefix: "ae", chats: [chatID(1), chatID(1, 1)]).publicError
+        #expect(ambiguous.code == .ambiguous && ambiguous.hint?.contains("\(chatID(1, 1))") == true)
+    }
+
+    @Test(
+        "Texts come back as they were, numbers too",
+        arguments: ["", "a\0b", "\u{FEFF}é e\u{301} 👩‍👧\r\n", "'; DROP TABLE peer; --"])
     func values(text: String) throws {
         let folder = try TemporaryFolder()
         var database = try makeDatabase(folder)

@@ -20,8 +20,8 @@ import Testing
             let history = try #require(try History.open(in: path, creating: false))
             #expect(try history.problems() == [])
             let chat = try #require(try history.chat(chatID(round).description))
-            let texts = try history.entries(of: chat).map(\.position)
-            #expect(texts.count >= said && said > 0)
+            let lines = try history.entries(of: chat)
+            #expect(lines.count >= said && said > 0)
             #expect(try history.texts("line").count == min(100, try history.chats().reduce(0) { $0 + $1.messages }))
             #expect(try history.messages(matching: "round\(round)", limit: .max).count == chat.messages)
             // A batch is there as a whole or not at all.

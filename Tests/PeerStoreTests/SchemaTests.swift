@@ -143,8 +143,9 @@ import Testing
         CREATE INDEX entry_chat ON entry(chat);
         CREATE INDEX entry_file ON entry(file) WHERE file IS NOT NULL;
         CREATE UNIQUE INDEX entry_seq ON entry(chat, seq) WHERE seq IS NOT NULL;
+        CREATE VIEW message AS SELECT id, folded FROM entry WHERE folded IS NOT NULL;
         CREATE VIRTUAL TABLE search USING fts5(
-            folded, content = 'entry', content_rowid = 'id', tokenize = 'trigram case_sensitive 1', detail = none
+            folded, content = 'message', content_rowid = 'id', tokenize = 'trigram case_sensitive 1', detail = none
         );
         INSERT INTO chat VALUES(1, '\(ada.id)', '\(chatID(9))', 'host', '\(ada.id)', 1000, 3000, 'empty', NULL);
         INSERT INTO participant VALUES

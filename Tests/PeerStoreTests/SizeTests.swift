@@ -9,16 +9,23 @@ import Testing
     func large() throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: 1)
-        let words = (0..<5000).map { _ in
-            String((0..<Int.random(in: 2...9, using: &random)).map { _ in "etaoinshrdlu".randomElement(using: &random) ?? "e" })
+        let letters = Array("etaoinshrdlu")
+        func word() -> String {
+            String(
+                (0..<Int.random(in: 2...9, using: &random)).map { _ in letters[Int.random(in: 0..<12, using: &random)] }
+            )
         }
+        // About 30,000 different words, ten in a message.
+        let phrases = (0..<6000).map { _ in (0..<5).map { _ in word() }.joined(separator: " ") }
         do {
             let history = try makeHistory(folder)
             for number in 0..<50 as Range<UInt8> {
                 let chat = chatID(number)
                 let lines = (1...2000 as ClosedRange<UInt64>).map { seq in
-                    let text = (0..<10).map { _ in words.randomElement(using: &random) ?? "" }.joined(separator: " ")
-                    return (line(chat, seq, text + (seq == 1000 ? " needle\(number)" : "")), Int64(seq))
+                    let first = Int.random(in: 0..<6000, using: &random),
+                        second = Int.random(in: 0..<6000, using: &random)
+                    let text = phrases[first] + " " + phrases[second] + (seq == 1000 ? " needle\(number)" : "")
+                    return (line(chat, seq, text), Int64(seq))
                 }
                 try history.record([(started(chat), 0)] + lines, by: ada)
             }
@@ -33,7 +40,7 @@ import Testing
         let chats = try timed("chats") { try history.chats() }
         #expect(chats.count == 50)
         for (search, count) in [
-            ("eedle7", 1), ("the", 100), ("e", 100), ("zz", 0), ("notthere", 0), ("needle the ea", 50),
+            ("eedle7", 1), ("the", 100), ("e", 100), ("zz", 0), ("nowhere", 0), ("needle the ea", 50),
         ] {
             let found = try timed("search \(search)") { try history.texts(search).count }
             #expect(search.contains(" ") ? found <= count : found == count, "\(search)")
@@ -42,9 +49,13 @@ import Testing
         for (what, time) in times { #expect(time < .seconds(1), "\(what)") }
         guard ProcessInfo.processInfo.environment["PEERCONNECT_TIMES"] != nil else { return }
         let size = try folder.names().map { "\($0): \(try folder.bytes($0).count)" }
-        try timed("record") { try history.record(line(chatID(1), 9999, "one more line"), by: ada, at: 1) }
+        try timed("record 1000, one by one") {
+            for seq in 9000..<10_000 as Range<UInt64> {
+                try history.record(line(chatID(1), seq, phrases[Int(seq) - 9000]), by: ada, at: 1)
+            }
+        }
         _ = try timed("clear one") { try history.clear([chats[0]]) }
-        _ = try timed("prune a tenth") { try history.prune(to: HistoryLimits(size: 40 << 20), now: 1) }
+        _ = try timed("prune a tenth") { try history.prune(to: HistoryLimits(size: 20 << 20), now: 1) }
         _ = try timed("clear all") { try history.clearAll() }
         print(size, times.map { "\($0.what): \($0.time)" }.joined(separator: "\n"), separator: "\n")
     }

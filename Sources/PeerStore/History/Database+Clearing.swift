@@ -27,20 +27,34 @@ extension Database {
         return Int(count)
     }
 
-    /// Takes what was removed out of the files too: of the index, of free pages, and of the log.
+    /// Takes what was removed out of the files too.
     ///
-    /// The rest of the tables needs nothing: `secure_delete` overwrites what is deleted there.
+    /// `secure_delete` alone does not: rows that SQLite moved from page to page leave copies, which only writing the
+    /// whole database anew takes away; it passes through memory.
     mutating func scrub() throws(StoreError) {
         try mergeIndex()
+        try script("VACUUM")
+        guard try emptyLog() else { throw .busy(path: path) }
+    }
+
+    /// Makes the files as small as what is in them, a few pages at a time, so that other processes can write meanwhile.
+    mutating func shrink() throws(StoreError) {
+        try mergeIndex()
         try giveBackPages()
-        // In a log the pages of before are kept until it is started anew. Without a log this does nothing.
-        let isBusy = try first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) == 1 }
-        if isBusy == true { throw .busy(path: path) }
+        _ = try emptyLog()
+    }
+
+    /// Forgets the pages that the log keeps as they were before; does nothing without one.
+    ///
+    /// False when others are in the way.
+    private mutating func emptyLog() throws(StoreError) -> Bool {
+        try first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) == 0 } ?? true
     }
 
     /// Makes one part of all parts of the index, which leaves behind what is marked as deleted in them.
     ///
-    /// The same as `optimize`, but bit by bit, so that other processes can write meanwhile (www.sqlite.org/fts5.html, 6.8).
+    /// The same as `optimize`, but bit by bit, so that other processes can write meanwhile (www.sqlite.org/fts5.html,
+    /// 6.8).
     private mutating func mergeIndex() throws(StoreError) {
         let pages = 500
         var before = changes

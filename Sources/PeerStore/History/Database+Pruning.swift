@@ -5,9 +5,9 @@ extension Database {
         to limits: HistoryLimits, now: Int64, sparing running: [(own: PeerID, chat: ChatID)]
     ) throws(StoreError) -> Int {
         var end: Int64 = 0
-        if let age = limits.age {
-            let oldest = now.subtractingReportingOverflow(age).partialValue
-            // In the order of writing up to the first that is young enough: a clock that was wrong once counts for little.
+        if let age = limits.age, case let (oldest, isTooFar) = now.subtractingReportingOverflow(age), !isTooFar {
+            // In the order of writing up to the first that is young enough: a clock that was wrong once counts for
+            // little.
             end =
                 try first(
                     "SELECT id FROM entry WHERE at >= ? ORDER BY id LIMIT 1", .integer(oldest)
@@ -21,7 +21,7 @@ extension Database {
         }
         guard end > 0 else { return 0 }
         let count = try drop(before: end, sparing: running)
-        try scrub()
+        try shrink()
         return count
     }
 

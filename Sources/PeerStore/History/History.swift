@@ -4,8 +4,8 @@ internal import Synchronization
 /// What was said and sent in all chats of this user, in one database that several processes may use at once.
 ///
 /// Any thread may call, and all calls exclude each other. Each blocks on the disk, and up to five seconds on another
-/// process that writes: call from a thread that may wait, never from the shared pool. What a call has written survives a
-/// killed process; a power cut may take the last seconds.
+/// process that writes: call from a thread that may wait, never from the shared pool. What a call has written survives
+/// a killed process; a power cut may take the last seconds.
 ///
 /// To keep nothing, do not open it.
 package final class History: Sendable {
@@ -29,6 +29,7 @@ package final class History: Sendable {
     ///   - folder: The state folder; it and its files are made the user's alone (modes 0700 and 0600).
     ///   - creating: Whether to make folder and database when they are not there.
     /// - Returns: `nil` when there is none and none is to be made.
+    /// - Throws: `damaged`, `newer` and the like: a database that is there is never replaced.
     package static func open(in folder: String, creating: Bool) throws(StoreError) -> History? {
         try open(in: folder, creating: creating, journal: .automatic)
     }
@@ -55,6 +56,7 @@ package final class History: Sendable {
     ///   - me: The own identity that saw it.
     ///   - time: When, in milliseconds since 1970.
     ///   - chat: For an offer of files, its chat; without it, the latest running one that has sender and recipients.
+    /// - Throws: When nothing was written; the event may be told again.
     package func record(_ event: NodeEvent, by me: Peer, at time: Int64, in chat: ChatID? = nil) throws(StoreError) {
         try record([(event, time)], by: me, in: chat)
     }
@@ -101,14 +103,16 @@ package final class History: Sendable {
 
     /// The messages that have every word of a text in them, newest first.
     ///
-    /// Words are found as parts of words too; letter case and accents do not matter. Any text may be searched for: nothing
-    /// in it is an operator. Of more than 64 different words the 64 longest count.
+    /// Words are found as parts of words too; letter case and accents do not matter. Any text may be searched for:
+    /// nothing in it is an operator. Of more than 64 different words the 64 longest count.
     ///
     /// - Parameters:
     ///   - text: What to look for; without any word in it nothing is found.
     ///   - own: One own identity, or `nil` for all.
     ///   - position: For the next page, the last message's.
     ///   - limit: How many at most.
+    /// - Returns: Less than `limit` when there are no more.
+    /// - Throws: Only what the database itself is to blame for, whatever the text is.
     package func messages(
         matching text: String, own: PeerID? = nil, before position: Int64 = .max, limit: Int = 100
     ) throws(StoreError) -> [MessageRecord] {
@@ -141,10 +145,11 @@ package final class History: Sendable {
 
     /// Removes chats with all that was said and sent in them, so that their text is in none of the files any more.
     ///
-    /// One that still runs is kept again from its next event on. Takes a second or two for 100,000 messages.
+    /// One that still runs is kept again from its next event on. Writes the whole database anew, which passes through
+    /// memory and keeps other processes from writing: a second or two for 100,000 messages.
     ///
     /// - Returns: How many were there.
-    /// - Throws: `busy` when another process reads for so long that traces cannot be removed; they go with the next call.
+    /// - Throws: `busy` when another process is in the way for too long; traces of what is gone go with the next call.
     @discardableResult
     package func clear(_ chats: [ChatRecord]) throws(StoreError) -> Int {
         try state.withLock { state throws(StoreError) in

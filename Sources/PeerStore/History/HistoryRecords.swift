@@ -107,8 +107,10 @@ package struct HistoryLimits: Equatable, Sendable {
     /// 256 MiB hold about half a million lines, which is years of talk, are searched well within a second, and are no
     /// burden to a disk.
     package var size: Int64
-    /// Milliseconds; older entries are dropped. None unless the user wishes it: nobody should lose what was said because
-    /// time passed, or because a clock was wrong once.
+    /// Milliseconds; older entries are dropped.
+    ///
+    /// None unless the user wishes it: nobody should lose what was said because time passed, or because a clock was
+    /// wrong once.
     package var age: Int64?
 
     package init(size: Int64 = 256 << 20, age: Int64? = nil) {

@@ -1,15 +1,15 @@
 extension Schema {
     /// The history's tables.
     ///
-    /// `chat.id` and the like are numbers of this database; `chat.chat`, `peer` and `transfer` are IDs in their text form,
-    /// times are milliseconds since 1970, and words are those of the JSON events.
+    /// `chat.id` and the like are numbers of this database; `chat.chat`, `peer` and `transfer` are IDs in their text
+    /// form, times are milliseconds since 1970, and words are those of the JSON events.
     static let history = Schema(applicationID: 0x7063_6869, migrations: [historyVersion1])  // "pchi"
 
     // A chat is kept once for each own identity in it: two of them on one machine are two views of it.
     //
-    // `entry` is the course of all chats, its numbers are its order. The search index holds no text of its own but only
-    // which three letters stand together in which entry ("trigram", detail "none"): that finds parts of words, costs less
-    // than positions would, and what the letters lead to is compared with `folded` anyway.
+    // `entry` is the course of all chats, its numbers are its order. The search index holds no text of its own but
+    // only which three letters stand together in which entry ("trigram", detail "none"): that finds parts of words,
+    // costs less than positions would, and what the letters lead to is compared with `folded` anyway.
     private static let historyVersion1: StaticString = """
         CREATE TABLE chat(
             id INTEGER PRIMARY KEY,
@@ -79,8 +79,9 @@ extension Schema {
         CREATE INDEX entry_chat ON entry(chat);
         CREATE INDEX entry_file ON entry(file) WHERE file IS NOT NULL;
         CREATE UNIQUE INDEX entry_seq ON entry(chat, seq) WHERE seq IS NOT NULL;
+        CREATE VIEW message AS SELECT id, folded FROM entry WHERE folded IS NOT NULL;
         CREATE VIRTUAL TABLE search USING fts5(
-            folded, content = 'entry', content_rowid = 'id', tokenize = 'trigram case_sensitive 1', detail = none
+            folded, content = 'message', content_rowid = 'id', tokenize = 'trigram case_sensitive 1', detail = none
         );
         """
 }

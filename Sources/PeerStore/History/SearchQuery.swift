@@ -1,6 +1,7 @@
 /// What is looked for, as conditions on folded text.
 struct SearchQuery {
-    /// SQLite takes no condition deeper than 1,000 (www.sqlite.org/limits.html), and nobody types as many words as this.
+    /// SQLite takes no condition deeper than 1,000 (www.sqlite.org/limits.html), and nobody types as many words as
+    /// this.
     private static let wordsAtMost = 64
     /// So many triples of letters leave so few candidates that more only cost.
     private static let trigramsAtMost = 64
@@ -14,7 +15,8 @@ struct SearchQuery {
         words = Array(all.prefix(Self.wordsAtMost))
     }
 
-    /// The full-text query for the triples of letters in the words, each as a quoted string, so that nothing is an operator.
+    /// The full-text query for the triples of letters in the words, each as a quoted string, so that nothing is an
+    /// operator.
     ///
     /// `nil` when all words are shorter: then all texts are looked through.
     var match: String? {

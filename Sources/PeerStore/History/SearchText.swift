@@ -32,7 +32,11 @@ enum SearchText {
         for first in properties.lowercaseMapping.unicodeScalars {
             for capital in first.properties.uppercaseMapping.unicodeScalars {
                 for small in capital.properties.lowercaseMapping.unicodeScalars where !isIgnored(small) {
-                    if let plain = plainLetters[small] { appendFolded(plain, to: &result) } else { result.append(small) }
+                    if let plain = plainLetters[small] {
+                        appendFolded(plain, to: &result)
+                    } else {
+                        result.append(small)
+                    }
                 }
             }
         }
@@ -56,8 +60,8 @@ enum SearchText {
 
     /// Small letters that hold their accent in themselves, and the letter without it.
     ///
-    /// Read off their Unicode names, `LATIN SMALL LETTER O WITH STROKE`: unlike decomposition, which the standard library
-    /// does not offer, that knows ø and ł too.
+    /// Read off their Unicode names, `LATIN SMALL LETTER O WITH STROKE`: unlike decomposition, which the standard
+    /// library does not offer, that knows ø and ł too.
     private static let plainLetters: [Unicode.Scalar: Unicode.Scalar] = {
         let blocks: [ClosedRange<UInt32>] = [0x61...0x7A, 0xDF...0x24F, 0x3AC...0x3CE, 0x430...0x52F, 0x1E00...0x1FFF]
         var letters: [String: Unicode.Scalar] = [:]

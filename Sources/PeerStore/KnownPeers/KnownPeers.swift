@@ -4,8 +4,8 @@ internal import Synchronization
 /// The peers this user has met, trusted or blocked, in one database that several processes may use at once.
 ///
 /// Any thread may call, and all calls exclude each other. Each blocks on the disk, and up to five seconds on another
-/// process that writes: call from a thread that may wait, never from the shared pool. What a call has written survives a
-/// killed process and a power cut.
+/// process that writes: call from a thread that may wait, never from the shared pool. What a call has written survives
+/// a killed process and a power cut.
 package final class KnownPeers: Sendable {
     /// The name of its file.
     package static let fileName = "peers.db"
@@ -20,6 +20,7 @@ package final class KnownPeers: Sendable {
     ///   - folder: The data folder; it and the files are made the user's alone (modes 0700 and 0600).
     ///   - creating: Whether to make folder and database when they are not there.
     /// - Returns: `nil` when there is none and none is to be made: nobody is known.
+    /// - Throws: `damaged`, `newer` and the like: a database that is there is never replaced.
     package static func open(in folder: String, creating: Bool) throws(StoreError) -> KnownPeers? {
         guard
             let database = try Database.open(
@@ -94,10 +95,8 @@ package final class KnownPeers: Sendable {
 
     /// Trusts or blocks a peer, or neither; also one that was never met.
     ///
-    /// - Parameters:
-    ///   - id: Who it is.
-    ///   - trust: `neutral` forgets one that was never met.
-    ///   - name: What to call one that is not on the list; for others it is not used.
+    /// One that was never met is forgotten when it is neither. The name is for one that is not on the list yet; that of
+    /// others stays.
     package func set(_ trust: Trust, for id: PeerID, name: String) throws(StoreError) {
         try database.withLock { database throws(StoreError) in
             try database.transaction { database throws(StoreError) in

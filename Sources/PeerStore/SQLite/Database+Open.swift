@@ -32,10 +32,16 @@ extension Database {
             }
         }
         var database = try Database(path: file.path)
+        // Without shared memory even reading a database that has a log needs it for itself, until the log is given up.
+        if !database.mayHaveLog(journal) { try database.script("PRAGMA locking_mode = EXCLUSIVE") }
         try schema.check(&database)  // before anything is changed in it
         try database.configure(journal, durability)
         try schema.migrate(&database)
         return database
+    }
+
+    private func mayHaveLog(_ journal: Journal) -> Bool {
+        journal == .automatic && DatabaseFile.allowsSharedMemory(path)
     }
 
     private mutating func configure(_ journal: Journal, _ durability: Durability) throws(StoreError) {
@@ -46,20 +52,24 @@ extension Database {
             PRAGMA secure_delete = ON; -- what is deleted is overwritten
             PRAGMA temp_store = MEMORY; -- nothing of it is written to other folders
             """)
-        let isLogged = journal == .automatic && DatabaseFile.allowsSharedMemory(path) && startLog()
-        if !isLogged { try stopLog() }
+        let hasLog = mayHaveLog(journal) ? try startLog() : false
+        if !hasLog { try stopLog() }
         // With a log a torn write is found by its checksum; a rollback journal must be on the disk before it counts.
-        try script("PRAGMA synchronous = \(isLogged && durability == .eventual ? "NORMAL" : "FULL")")
+        try script("PRAGMA synchronous = \(hasLog && durability == .eventual ? "NORMAL" : "FULL")")
     }
 
     /// Whether a write-ahead log is used from now on.
-    private mutating func startLog() -> Bool {
-        // A file system may promise shared memory and then not have it, so that this fails instead of saying no.
-        (try? first("PRAGMA journal_mode = WAL") { $0.text(0) }) == "wal"
+    private mutating func startLog() throws(StoreError) -> Bool {
+        do {
+            return try first("PRAGMA journal_mode = WAL") { $0.text(0) } == "wal"
+        } catch {
+            // A file system may promise shared memory and then not have it, so that this fails instead of saying no.
+            guard case .failed = error else { throw error }
+            return false
+        }
     }
 
     private mutating func stopLog() throws(StoreError) {
-        // A database with a log can be opened without shared memory by one process alone, and only then gives the log up.
         try script("PRAGMA locking_mode = EXCLUSIVE")
         let mode = try first("PRAGMA journal_mode = DELETE") { $0.text(0) }
         try script("PRAGMA locking_mode = NORMAL")

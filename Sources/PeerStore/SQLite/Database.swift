@@ -2,11 +2,11 @@ internal import CSQLite
 
 /// One connection to a SQLite database and its prepared statements; the only owner of both.
 ///
-/// Every call blocks on the disk, and for up to `patience` on other processes. SQLite's own locks are off: one thread at
-/// a time may use it, and since it can neither be copied nor sent, whoever holds it in a `Mutex` has ensured that.
+/// Every call blocks on the disk, and for up to `patience` on other processes. SQLite's own locks are off: one thread
+/// at a time may use it, and since it can neither be copied nor sent, whoever holds it in a `Mutex` has ensured that.
 ///
-/// Nothing else in this process may open and close the database's file meanwhile: closing any descriptor of a file gives
-/// back the process's locks on it (fcntl(2)), and with them SQLite's.
+/// Nothing else in this process may open and close the database's file meanwhile: closing any descriptor of a file
+/// gives back the process's locks on it (fcntl(2)), and with them SQLite's.
 struct Database: ~Copyable {
     /// Several processes write, each for milliseconds; whoever waits longer than this waits for one that hangs.
     static let patience = 5.0

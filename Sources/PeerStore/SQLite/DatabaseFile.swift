@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A database's files and their folder: the user's own, modes 0600 and 0700.
 ///
-/// Looks and changes by path only, never by an opened descriptor of the database (see `Database`); since the folder is the
-/// user's alone, nobody can exchange what is looked at.
+/// Looks and changes by path only, never by an opened descriptor of the database (see `Database`); since the folder is
+/// the user's alone, nobody can exchange what is looked at.
 struct DatabaseFile {
     /// Without links, as SQLite wants it.
     let path: String

@@ -30,7 +30,8 @@ struct Schema: Sendable {
         guard found >= 1 else { throw database.damaged("its version is \(found)") }
     }
 
-    /// Takes the steps that are missing, each in a transaction of its own; safe to be called by several processes at once.
+    /// Takes the steps that are missing, each in a transaction of its own; safe to be called by several processes at
+    /// once.
     func migrate(_ database: inout Database) throws(StoreError) {
         // Most often there is nothing to do, and then nobody is to wait.
         while try database.integer("PRAGMA user_version") < Int64(version) {
