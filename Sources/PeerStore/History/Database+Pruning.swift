@@ -6,12 +6,11 @@ extension Database {
     ) throws(StoreError) -> Int {
         var end: Int64 = 0
         if let age = limits.age, case let (oldest, isTooFar) = now.subtractingReportingOverflow(age), !isTooFar {
-            // In the order of writing up to the first that is young enough: a clock that was wrong once counts for
-            // little.
-            end =
-                try first(
-                    "SELECT id FROM entry WHERE at >= ? ORDER BY id LIMIT 1", .integer(oldest)
-                ) { $0.integer(0) } ?? .max
+            // All before the first that is young enough, so that a time noted by a wrong clock takes nothing with it.
+            let young = try first("SELECT id FROM entry WHERE at >= ? ORDER BY id LIMIT 1", .integer(oldest)) {
+                $0.integer(0)
+            }
+            end = young ?? .max
         }
         let used = try usedBytes()
         if used > limits.size {
@@ -19,7 +18,7 @@ extension Database {
             let share = 1 - Double(max(limits.size, 0)) * 0.9 / Double(used)
             end = max(end, try entryAfter(share: share))
         }
-        guard end > 0 else { return 0 }
+        guard try integer("SELECT EXISTS(SELECT 1 FROM entry WHERE id < ?)", .integer(end)) == 1 else { return 0 }
         let count = try drop(before: end, sparing: running)
         try shrink()
         return count

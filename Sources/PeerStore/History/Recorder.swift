@@ -104,7 +104,7 @@ struct Recorder {
     /// The chat's row; `nil` for a chat that was never started here.
     private func row(of chat: ChatID, in database: inout Database) throws(StoreError) -> Int64? {
         if let row = try database.row(of: chat, own: me.id) { return row }
-        // Cleared while it runs: what follows is kept again.
+        // Cleared while it runs, or its start could not be written: what follows is kept.
         guard let running = running.last(where: { $0.own == me.id && $0.chat == chat }) else { return nil }
         return try database.insert(running, at: running.started)
     }
