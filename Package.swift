@@ -32,6 +32,7 @@ let package = Package(
         // C libraries, all from Debian. No pkgConfig for Avahi: it asks for -D_REENTRANT, which SwiftPM refuses.
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-common-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CSystem"),
         // Pure: no system module, no clock, no socket.
         module("PeerModel"),
@@ -41,6 +42,7 @@ let package = Package(
         module("PeerSystem", "CSystem", "PeerModel"),
         module("PeerTLS", "COpenSSL", "PeerModel"),
         module("PeerDiscovery", "CAvahi", "PeerModel"),
+        module("PeerStore", "CSQLite", "PeerModel"),
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
         module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
@@ -52,6 +54,7 @@ let package = Package(
         tests("PeerSystemTests", "PeerModel", "PeerSystem"),
         tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
         tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
+        tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore"),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
