@@ -56,6 +56,7 @@ let package = Package(
         tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
         tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore"),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
+        tests("PeerConnectTests", "PeerConnect"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(

@@ -90,7 +90,7 @@ extension NodeMachine {
         return round
     }
 
-    private func round(in chat: ChatID) -> InvitationRound? {
+    func round(in chat: ChatID) -> InvitationRound? {
         switch slots[chat] {
         case .inviting(let round): round
         case .hosting(_, let round): round
@@ -98,7 +98,7 @@ extension NodeMachine {
         }
     }
 
-    private mutating func put(_ round: InvitationRound?, in chat: ChatID) {
+    mutating func put(_ round: InvitationRound?, in chat: ChatID) {
         switch slots[chat] {
         case .inviting: slots[chat] = round.map { .inviting($0) }
         case .hosting(let host, _): slots[chat] = .hosting(host, round)
@@ -197,7 +197,7 @@ extension NodeMachine {
         if round.isComplete { finishRound(chat, at: moment) }
     }
 
-    private mutating func admit(_ round: InvitationRound, to chat: ChatID, at moment: Moment) {
+    mutating func admit(_ round: InvitationRound, to chat: ChatID, at moment: Moment) {
         let accepted = round.accepted
         guard !accepted.isEmpty else { return }
         var rest = round
@@ -206,97 +206,5 @@ extension NodeMachine {
         }
         put(rest, in: chat)
         withHost(chat) { $0.admit(accepted, at: moment, numbers: &$1) }
-    }
-
-    /// The round is over: those who accepted are in, the others are told that it is too late.
-    mutating func finishRound(_ chat: ChatID, at moment: Moment) {
-        guard var round = round(in: chat) else { return }
-        effects += round.withdraw(.timeout, as: .timeout, all: false)
-        put(round, in: chat)
-        if case .inviting = slots[chat], !round.accepted.isEmpty {
-            slots[chat] = .hosting(
-                HostChat(
-                    chat: chat, me: me, purpose: round.purpose, line: round.line,
-                    patience: round.patience, environment: environment), round)
-        }
-        guard case .hosting = slots[chat] else {
-            slots[chat] = nil
-            finish(round)
-            reconsiderHeld(at: moment)
-            return
-        }
-        let answers = round.answers
-        admit(round, to: chat, at: moment)
-        put(nil, in: chat)
-        effects.append(.emit(.inviteDone(chat: chat, answers: answers, line: round.line)))
-        busyForAll(at: moment)
-        if let offer = round.offer { sendOffer(offer, in: chat, line: round.line, at: moment) }
-    }
-
-    private mutating func sendOffer(_ offer: OfferBody, in chat: ChatID, line: Int?, at moment: Moment) {
-        let ref = nextRef()
-        let to = view(of: chat)?.members.map(\.id) ?? []
-        let offer = OfferBody(
-            transfer: offer.transfer, nonce: offer.nonce, size: offer.size, entries: offer.entries, files: offer.files,
-            manifestLength: offer.manifestLength, manifestHash: offer.manifestHash, recipients: to, names: offer.names)
-        withHost(chat) { $0.state(.offer(offer), ref: ref, line: line, at: moment, numbers: &$1) }
-    }
-
-    /// Takes back the invitation, or ends the chat for its files, that the command with this line began.
-    package mutating func withdraw(line: Int, at moment: Moment) {
-        for (id, slot) in slots {
-            switch slot {
-            case .inviting(let round) where round.line == line:
-                withdraw(round, in: id, .withdrawn)
-                reconsiderHeld(at: moment)
-            case .hosting(let chat, _) where chat.line == line: withHost(id) { chat, _ in chat.end() }
-            default: continue
-            }
-        }
-    }
-
-    /// Starts now with those who accepted, or takes everything back.
-    package mutating func start(at moment: Moment) -> Reply {
-        guard let (id, round) = openRound() else { return .failed(Self.notInviting) }
-        guard !round.accepted.isEmpty else {
-            return .failed(PeerConnectError(.noChat, "Nobody has accepted yet.", hint: "Wait, or withdraw with /end."))
-        }
-        finishRound(id, at: moment)
-        return .done
-    }
-
-    func openRound() -> (ChatID, InvitationRound)? {
-        for id in slots.keys { if let round = round(in: id) { return (id, round) } }
-        return nil
-    }
-
-    static let notInviting = PeerConnectError(
-        .noChat, "You are not inviting anyone.", hint: "Invite with /invite PEER…; /peers lists who is here.")
-
-    /// Takes all own invitations back; for the user, or because another invitation won.
-    mutating func withdrawRounds(_ reason: WithdrawReason, at moment: Moment) {
-        for id in slots.keys {
-            // What brings files is nothing that another chat could take the place of.
-            guard case .inviting(let round) = slots[id], reason != .crossed || round.purpose == .chat else { continue }
-            if reason == .crossed {
-                for invitee in round.invitees where invitee.answer == nil {
-                    if let peer = invitee.peer?.id ?? invitee.id { crossed[peer] = moment.now + Limits.answer }
-                }
-            }
-            withdraw(round, in: id, reason)
-        }
-    }
-
-    private mutating func withdraw(_ round: InvitationRound, in id: ChatID, _ reason: WithdrawReason) {
-        var round = round
-        slots[id] = nil
-        effects += round.withdraw(reason, as: .timeout, all: true)
-        finish(round)
-    }
-
-    /// A round that led to no chat is over, and with it what it was to bring.
-    private mutating func finish(_ round: InvitationRound) {
-        effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
-        if let offer = round.offer { effects.append(.transfer(.finished(offer.transfer))) }
     }
 }

@@ -20,81 +20,78 @@ extension ControlMessage {
         let message: ControlMessage
 
         init(from decoder: any Decoder, configuration kind: Kind) throws {
-            let fields = try FieldReader(decoder)
-            message =
-                switch kind {
-                case .hello, .refuse, .ping, .pong, .open: try ControlMessage(connection: kind, fields)
-                case .invite, .answer, .withdraw, .welcome: try ControlMessage(invitation: kind, fields)
-                case .say, .event, .seen, .delivered, .rejected, .leave, .end: try ControlMessage(chat: kind, fields)
-                case .respond, .get, .progress, .result, .cancel, .failed: try ControlMessage(transfer: kind, fields)
-                }
+            message = try ControlMessage(kind, FieldReader(decoder))
         }
     }
 
-    private init(connection kind: Kind, _ fields: FieldReader) throws {
-        switch kind {
-        case .hello: self = .hello(try Hello(fields))
-        case .refuse:
-            let (min, max) = try fields.versions()
-            self = .refuse(min: min, max: max)
-        case .pong: self = .pong
-        case .open: self = .open(Open(transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16)))
-        default: self = .ping
-        }
+    private init(_ kind: Kind, _ fields: FieldReader) throws {
+        self =
+            switch kind {
+            case .hello: .hello(try Hello(fields))
+            case .refuse: try .refuse(fields.versions())
+            case .ping: .ping
+            case .pong: .pong
+            case .open: .open(Open(transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16)))
+            case .invite: .invite(try Invite(fields))
+            case .answer: .answer(try InviteAnswer(fields))
+            case .withdraw: .withdraw(chat: try fields.id(.chat), reason: try fields.word(.reason))
+            case .welcome: .welcome(try Welcome(fields))
+            case .say: .say(try fields.signed(.statement))
+            case .event: .event(n: try fields.number(.n, in: WireNumber.fromOne), bytes: try fields.bytes(.event))
+            case .seen: .seen(n: try fields.number(.n))
+            case .delivered: try .delivered(from: fields)
+            case .rejected: try .rejected(from: fields)
+            case .leave: .leave
+            case .end: .end(reason: try fields.endReason())
+            case .respond: try .respond(from: fields)
+            case .get: .get(try Get(fields))
+            case .progress: try .progress(from: fields)
+            case .result: try .result(from: fields)
+            case .cancel: .cancel(transfer: try fields.id(.transfer))
+            case .failed: .failed(transfer: try fields.id(.transfer), reason: try fields.word(.reason))
+            }
     }
 
-    private init(invitation kind: Kind, _ fields: FieldReader) throws {
-        switch kind {
-        case .invite: self = .invite(try Invite(fields))
-        case .answer: self = .answer(try InviteAnswer(fields))
-        case .withdraw: self = .withdraw(chat: try fields.id(.chat), reason: try fields.word(.reason))
-        default: self = .welcome(try Welcome(fields))
-        }
+    private static func refuse(_ versions: (min: Int, max: Int)) -> ControlMessage {
+        .refuse(min: versions.min, max: versions.max)
     }
 
-    private init(chat kind: Kind, _ fields: FieldReader) throws {
-        switch kind {
-        case .say: self = .say(try fields.signed(.statement))
-        case .event: self = .event(n: try fields.number(.n, in: WireNumber.fromOne), bytes: try fields.bytes(.event))
-        case .seen: self = .seen(n: try fields.number(.n))
-        case .delivered:
-            self = .delivered(
-                n: try fields.number(.n, in: WireNumber.fromOne),
-                missing: try fields.ids(.missing, atMost: Limits.peersAtMost))
-        case .rejected:
-            self = .rejected(
-                counter: try fields.number(.counter, in: WireNumber.fromOne),
-                reason: try fields.text(.reason, bytes: 0...Self.maximumReason))
-        case .end:
-            let reason = try fields.word(.reason, ChatEndReason.self)
-            guard reason == .ended || reason == .kicked else { throw FieldReader.BadField() }
-            self = .end(reason: reason)
-        default: self = .leave
-        }
+    private static func delivered(from fields: FieldReader) throws -> ControlMessage {
+        .delivered(
+            n: try fields.number(.n, in: WireNumber.fromOne),
+            missing: try fields.ids(.missing, atMost: Limits.peersAtMost))
     }
 
-    private init(transfer kind: Kind, _ fields: FieldReader) throws {
-        let transfer = try fields.id(.transfer, TransferID.self)
-        switch kind {
-        case .respond:
-            self = .respond(
-                transfer: transfer, accept: try fields.flag(.accept), automatic: try fields.flag(.automatic))
-        case .get:
-            self = .get(
-                Get(
-                    transfer: transfer, ticket: try fields.bytes(.ticket, count: 16),
-                    piece: try fields.number(.piece, in: 0...TransferLayout.maximumPieces)))
-        case .progress:
-            self = .progress(
-                transfer: transfer, peer: fields.has(.peer) ? try fields.id(.peer) : nil,
-                bytes: try fields.number(.bytes))
-        case .result:
-            self = .result(
-                transfer: transfer, status: try fields.word(.status),
-                reason: fields.has(.reason) ? try fields.word(.reason) : nil)
-        case .failed: self = .failed(transfer: transfer, reason: try fields.word(.reason))
-        default: self = .cancel(transfer: transfer)
-        }
+    private static func rejected(from fields: FieldReader) throws -> ControlMessage {
+        .rejected(
+            counter: try fields.number(.counter, in: WireNumber.fromOne),
+            reason: try fields.text(.reason, bytes: 0...maximumReason))
+    }
+
+    private static func respond(from fields: FieldReader) throws -> ControlMessage {
+        .respond(
+            transfer: try fields.id(.transfer), accept: try fields.flag(.accept),
+            automatic: try fields.flag(.automatic))
+    }
+
+    private static func progress(from fields: FieldReader) throws -> ControlMessage {
+        .progress(
+            transfer: try fields.id(.transfer), peer: fields.has(.peer) ? try fields.id(.peer) : nil,
+            bytes: try fields.number(.bytes))
+    }
+
+    private static func result(from fields: FieldReader) throws -> ControlMessage {
+        .result(
+            transfer: try fields.id(.transfer), status: try fields.word(.status),
+            reason: fields.has(.reason) ? try fields.word(.reason) : nil)
+    }
+}
+
+extension Get {
+    fileprivate init(_ fields: FieldReader) throws {
+        self.init(
+            transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16),
+            piece: try fields.number(.piece, in: 0...TransferLayout.maximumPieces))
     }
 }
 
@@ -102,6 +99,12 @@ extension FieldReader {
     fileprivate func versions() throws -> (min: Int, max: Int) {
         let min = try number(.min, in: 0...0xFFFF), max = try number(.max, in: min...0xFFFF)
         return (Int(min), Int(max))
+    }
+
+    fileprivate func endReason() throws -> ChatEndReason {
+        let reason = try word(.reason, ChatEndReason.self)
+        guard reason == .ended || reason == .kicked else { throw BadField() }
+        return reason
     }
 }
 

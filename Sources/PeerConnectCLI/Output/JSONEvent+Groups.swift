@@ -125,7 +125,8 @@ extension JSONEvent {
 
     /// Own events carry the input line that caused them, if one did.
     private static func lineField(_ line: Int?) -> [(key: String, value: JSONValue)] {
-        line.map { [("line", .int(Int64($0)))] } ?? []
+        // What was not typed has a number below 1.
+        line.flatMap { $0 > 0 ? [("line", .int(Int64($0)))] : nil } ?? []
     }
 }
 

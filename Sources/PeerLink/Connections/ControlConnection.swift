@@ -8,25 +8,6 @@ internal import PeerWire
 ///
 /// Owned by the engine and only touched on its loop. What it finds it returns; the engine decides.
 final class ControlConnection {
-    enum Event {
-        /// Proved and greeted: frames may come.
-        case opened(RemotePeer, Hello)
-        case message(ControlMessage)
-        /// The first frame of a data connection.
-        case ticket(Open)
-        case closed(Ending)
-    }
-
-    /// Why a connection is over.
-    enum Ending: Error, Equatable {
-        case failed(StreamError)
-        case incompatible(min: Int, max: Int)
-        case wrongKey(PeerID)
-        case silent
-        case timedOut
-        case closedHere
-    }
-
     private enum Stage {
         case connecting, handshaking, greeting, open, closing, closed
     }
@@ -209,6 +190,7 @@ final class ControlConnection {
         if hasSpoken { decoder.maximumPayload = Limits.controlPayload }
         switch message {
         case .ping:
+            guard liveness.ping(now: BootClock.now()) else { throw .failed(.violation("pings without end")) }
             // Whatever waits to be sent shows as well that this side is alive.
             if stream?.tls.pendingOutput == 0 { try write(.pong) }
         case .pong, .unknown: break

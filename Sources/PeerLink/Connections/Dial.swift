@@ -74,19 +74,3 @@ struct Dial {
         return DialFailure(worst, inFlight.isEmpty ? list : list.isEmpty ? silent : "\(list); others: \(silent)")
     }
 }
-
-extension ControlConnection.Ending {
-    /// The ending for a person, and as the answer to a dial.
-    var asFailure: (answer: Answer, reason: String) {
-        switch self {
-        case .wrongKey(let id): (.wrongKey, "another key is there, of peer \(id.short)")
-        case .incompatible(let min, let max): (.incompatible, "it speaks protocol versions \(min) to \(max) only")
-        case .silent, .timedOut: (.unreachable, "timed out, perhaps a firewall drops the port")
-        case .closedHere: (.unreachable, "given up")
-        case .failed(.system(let error)): (.unreachable, error.reason)
-        case .failed(.ended): (.unreachable, "it closed the connection")
-        case .failed(.tls): (.unreachable, "something else than this program answers there")
-        case .failed: (.unreachable, "it does not follow the protocol")
-        }
-    }
-}

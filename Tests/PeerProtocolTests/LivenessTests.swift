@@ -1,0 +1,39 @@
+import PeerModel
+import Testing
+
+@testable import PeerProtocol
+
+@Suite("Liveness of a connection")
+struct LivenessTests {
+    private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: 0) + seconds }
+
+    @Test("After 4 s of silence it asks once, after 12 s the other side is dead")
+    func silence() {
+        var liveness = Liveness(now: at(0))
+        #expect(liveness.deadline == at(4))
+        #expect(liveness.timerFired(now: at(3.9)) == nil)
+        #expect(liveness.timerFired(now: at(4)) == .ping)
+        #expect(liveness.deadline == at(12))
+        #expect(liveness.timerFired(now: at(8)) == nil)
+        #expect(liveness.timerFired(now: at(12)) == .dead)
+    }
+
+    @Test("Anything that comes starts the silence anew")
+    func received() {
+        var liveness = Liveness(now: at(0))
+        _ = liveness.timerFired(now: at(4))
+        liveness.received(now: at(11))
+        #expect(liveness.timerFired(now: at(12)) == nil)
+        #expect(liveness.deadline == at(15))
+        #expect(liveness.timerFired(now: at(15)) == .ping)
+        #expect(liveness.timerFired(now: at(23)) == .dead)
+    }
+
+    @Test("A ping every 4 s is always answered, hundreds at once are not")
+    func pings() {
+        var liveness = Liveness(now: at(0))
+        for count in 1...100 { #expect(liveness.ping(now: at(Double(count) * 4))) }
+        let answered = (0..<500).count { _ in liveness.ping(now: at(400)) }
+        #expect(answered == 16)
+    }
+}
