@@ -7,15 +7,21 @@ import Testing
 struct LivenessTests {
     private func at(_ seconds: Double) -> Instant { Instant(nanoseconds: 0) + seconds }
 
+    private func expect(
+        _ action: Liveness.Action?, _ expected: Liveness.Action?, _ location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(action == expected, sourceLocation: location)
+    }
+
     @Test("After 4 s of silence it asks once, after 12 s the other side is dead")
     func silence() {
         var liveness = Liveness(now: at(0))
         #expect(liveness.deadline == at(4))
-        #expect(liveness.timerFired(now: at(3.9)) == nil)
-        #expect(liveness.timerFired(now: at(4)) == .ping)
+        expect(liveness.timerFired(now: at(3.9)), nil)
+        expect(liveness.timerFired(now: at(4)), .ping)
         #expect(liveness.deadline == at(12))
-        #expect(liveness.timerFired(now: at(8)) == nil)
-        #expect(liveness.timerFired(now: at(12)) == .dead)
+        expect(liveness.timerFired(now: at(8)), nil)
+        expect(liveness.timerFired(now: at(12)), .dead)
     }
 
     @Test("Anything that comes starts the silence anew")
@@ -23,16 +29,17 @@ struct LivenessTests {
         var liveness = Liveness(now: at(0))
         _ = liveness.timerFired(now: at(4))
         liveness.received(now: at(11))
-        #expect(liveness.timerFired(now: at(12)) == nil)
+        expect(liveness.timerFired(now: at(12)), nil)
         #expect(liveness.deadline == at(15))
-        #expect(liveness.timerFired(now: at(15)) == .ping)
-        #expect(liveness.timerFired(now: at(23)) == .dead)
+        expect(liveness.timerFired(now: at(15)), .ping)
+        expect(liveness.timerFired(now: at(23)), .dead)
     }
 
     @Test("A ping every 4 s is always answered, hundreds at once are not")
     func pings() {
         var liveness = Liveness(now: at(0))
-        for count in 1...100 { #expect(liveness.ping(now: at(Double(count) * 4))) }
+        let regular = (1...100).count { liveness.ping(now: at(Double($0) * 4)) }
+        #expect(regular == 100)
         let answered = (0..<500).count { _ in liveness.ping(now: at(400)) }
         #expect(answered == 16)
     }
