@@ -40,7 +40,7 @@ struct LivenessTests {
         var liveness = Liveness(now: at(0))
         let regular = (1...100).count { liveness.ping(now: at(Double($0) * 4)) }
         #expect(regular == 100)
-        let answered = (0..<500).count { _ in liveness.ping(now: at(400)) }
+        let answered = (0..<500).count { _ in liveness.ping(now: at(500)) }
         #expect(answered == 16)
     }
 }
