@@ -10,16 +10,16 @@ extension NodeEngine {
     package func perform(_ command: NodeCommand, line: Int?) async -> Reply {
         let reply: Reply
         do throws(PeerConnectError) {
-            reply = try await obey(command, line)
+            reply = try await answer(command, line)
         } catch {
             reply = .failed(error)
         }
-        obey()
+        carryOutEffects()
         if let line { emit(.reply(line: line, reply)) }
         return reply
     }
 
-    private func obey(_ command: NodeCommand, _ line: Int?) async throws(PeerConnectError) -> Reply {
+    private func answer(_ command: NodeCommand, _ line: Int?) async throws(PeerConnectError) -> Reply {
         guard !isStopped else { throw Self.stopping }
         switch command {
         case .invite(let references):
@@ -80,14 +80,14 @@ extension NodeEngine {
         } catch {
             reply = .failed(error)
         }
-        obey()
+        carryOutEffects()
         return reply
     }
 
     /// Takes back what `offer` with this line began: nobody waits for it any more.
     package func withdrawOffer(line: Int) {
         machine.withdraw(line: line, at: moment)
-        obey()
+        carryOutEffects()
     }
 
     private static let stopping = PeerConnectError(.internal, "The program is stopping.")

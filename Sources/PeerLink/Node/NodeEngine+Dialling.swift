@@ -33,7 +33,7 @@ extension NodeEngine {
         let addresses = await Resolver.resolve(name, port: port)
         guard dials.removeValue(forKey: id) != nil else { return }
         begin(Dial(id, expected: expected, label: "\(name):\(port)", addresses: addresses, now: BootClock.now()))
-        obey()
+        carryOutEffects()
     }
 
     func begin(_ dial: Dial) {

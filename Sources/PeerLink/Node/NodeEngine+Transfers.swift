@@ -6,7 +6,7 @@ internal import PeerWire
 
 /// The file side of the engine: which threads run, and what they report.
 extension NodeEngine {
-    func perform(_ order: TransferOrder) {
+    func carryOut(_ order: TransferOrder) {
         switch order {
         case .receive(let transfer, let body, _, let source): receive(transfer, body, source)
         case .relay(let transfer, let body, _, let source): relay(transfer, body, source)
@@ -133,7 +133,7 @@ extension NodeEngine {
             emit(.failure(PeerConnectError(.internal, "A transfer of \(sender.name) failed here: \(text)")))
         }
         machine.transfer(news, at: moment)
-        obey()
+        carryOutEffects()
     }
 
     /// Runs `body` on a thread of its own; without one, `fail` ends what waits for it.

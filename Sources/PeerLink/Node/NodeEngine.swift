@@ -87,7 +87,7 @@ package actor NodeEngine {
     package func stop() async {
         guard !isStopped else { return }
         machine.stop(at: moment)
-        obey()
+        carryOutEffects()
         isStopped = true
         endTransfers()
         interfaceMonitor?.cancel()
@@ -136,7 +136,7 @@ package actor NodeEngine {
     private func ready(_ id: ConnectionID, _ readiness: Readiness) {
         guard let connection = connections[id] else { return }
         handle(connection.ready(readiness, now: BootClock.now()), of: connection)
-        obey()
+        carryOutEffects()
     }
 
     func handle(_ found: [ControlConnection.Event], of connection: ControlConnection) {
@@ -186,17 +186,17 @@ package actor NodeEngine {
     // MARK: Effects
 
     /// Does what the machine wants, until it wants nothing more.
-    func obey() {
+    func carryOutEffects() {
         while true {
             let effects = machine.takeEffects()
             guard !effects.isEmpty else { break }
-            for effect in effects { perform(effect) }
+            for effect in effects { carryOut(effect) }
         }
         refreshAdvert()
         rearm()
     }
 
-    private func perform(_ effect: Effect) {
+    private func carryOut(_ effect: Effect) {
         switch effect {
         case .dial(let id, let target): dial(id, target)
         case .abandon(let id): abandon(id)
@@ -207,7 +207,7 @@ package actor NodeEngine {
             guard let connection = connections[id] else { return }
             handle(connection.closeAfterSending(), of: connection)
         case .emit(let event): emit(event)
-        case .transfer(let order): perform(order)
+        case .transfer(let order): carryOut(order)
         }
     }
 
@@ -235,7 +235,7 @@ package actor NodeEngine {
         for id in dials.keys { advance(id) }
         hub.forgetTickets(now: now)
         machine.timerFired(at: moment)
-        obey()
+        carryOutEffects()
     }
 }
 
