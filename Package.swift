@@ -30,7 +30,7 @@ let package = Package(
     ],
     targets: [
         // C libraries, all from Debian. No pkgConfig for Avahi: it asks for -D_REENTRANT, which SwiftPM refuses.
-        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-common-dev"])]),
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "CSystem"),
         // Pure: no system module, no clock, no socket.

@@ -51,6 +51,8 @@ struct AdvertTable {
 
     var peers: [NearbyPeer] { Array(listed.values) }
 
+    func addresses(of id: PeerID) -> [PeerAddress] { listed[id]?.addresses ?? [] }
+
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
         guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }
