@@ -118,10 +118,7 @@ final class AddressLookup {
     private static func ip(_ bytes: [UInt8], _ type: RecordType, _ sighting: Sighting) -> PeerAddress.IP? {
         switch (type, bytes.count) {
         case (.ipv4, 4): return .v4(bytes)
-        case (.ipv6, 16):
-            // Valid only on the link it was heard on.
-            let isLinkLocal = PeerAddress(.v6(bytes, scope: nil), port: 0).isLinkLocal
-            return .v6(bytes, scope: isLinkLocal ? sighting.interfaceName : nil)
+        case (.ipv6, 16): return sighting.ip(v6: bytes)
         default: return nil
         }
     }

@@ -1,4 +1,5 @@
 internal import CAvahi
+internal import PeerModel
 
 /// One of Avahi's two libraries, behind the few calls that are needed of both.
 ///
@@ -11,6 +12,10 @@ protocol AvahiBackend: AnyObject {
     /// Follows the records of a name.
     func browse(
         _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
+    ) throws(AvahiError) -> AvahiObject
+    /// Asks once for all records of an instance and one of its addresses; `nil` when that failed.
+    func resolve(
+        _ instance: String, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject
     /// Puts a service on the network.
     func publish(
@@ -52,10 +57,50 @@ struct Sighting: Hashable {
         self.proto = proto
     }
 
+    /// A link-local address is valid only on the link it was heard on.
+    func ip(v6 bytes: [UInt8]) -> PeerAddress.IP {
+        let isLinkLocal = PeerAddress(.v6(bytes, scope: nil), port: 0).isLinkLocal
+        return .v6(bytes, scope: isLinkLocal ? interfaceName : nil)
+    }
+
     var interfaceName: String {
         var name = [CChar](repeating: 0, count: 16)  // IF_NAMESIZE
         guard interface > 0, if_indextoname(UInt32(interface), &name) != nil else { return "" }
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// What one question about an instance gave.
+struct ResolvedService {
+    let address: PeerAddress?
+    let txt: [[UInt8]]
+
+    /// Copied from what Avahi shows for the length of a call.
+    init?(
+        _ interface: CInt, _ event: AvahiResolverEvent, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
+        _ txt: UnsafeMutablePointer<AvahiStringList>?
+    ) {
+        guard event == AVAHI_RESOLVER_FOUND else { return nil }
+        var strings: [[UInt8]] = []
+        var next = txt
+        while let string = next, strings.count < TXTRecord.stringsAtMost {
+            let bytes = avahi_string_list_get_text(string)
+            strings.append(Array(UnsafeBufferPointer(start: bytes, count: avahi_string_list_get_size(string))))
+            next = avahi_string_list_get_next(string)
+        }
+        self.txt = strings
+        guard let address = address?.pointee, port > 0 else {
+            self.address = nil
+            return
+        }
+        let bytes = withUnsafeBytes(of: address.data) { Array($0) }
+        let ip: PeerAddress.IP =
+            if address.proto == AVAHI_PROTO_INET {
+                .v4(Array(bytes.prefix(4)))
+            } else {
+                Sighting(interface, address.proto).ip(v6: bytes)
+            }
+        self.address = PeerAddress(ip, port: port)
     }
 }
 
@@ -107,6 +152,7 @@ struct AvahiError: Error {
 final class AvahiObject {
     private enum Report {
         case records((RecordEvent) -> Void)
+        case service((ResolvedService?) -> Void)
         case states((PublishedService.State) -> Void)
     }
 
@@ -127,6 +173,14 @@ final class AvahiObject {
         make: (UnsafeMutableRawPointer) -> OpaquePointer?
     ) -> AvahiObject? {
         AvahiObject(loop, .records(report), release).made(by: make)
+    }
+
+    /// The same for a question about one instance.
+    static func resolver(
+        on loop: PollLoop, _ report: @escaping (ResolvedService?) -> Void, release: @escaping (OpaquePointer) -> Void,
+        make: (UnsafeMutableRawPointer) -> OpaquePointer?
+    ) -> AvahiObject? {
+        AvahiObject(loop, .service(report), release).made(by: make)
     }
 
     /// The same for a group of published records.
@@ -167,6 +221,11 @@ final class AvahiObject {
         case AVAHI_BROWSER_FAILURE: report(.failed)
         default: break
         }
+    }
+
+    func tell(_ service: ResolvedService?) {
+        guard pointer != nil, case .service(let report) = report else { return }
+        report(service)
     }
 
     /// Later, since a group may not be freed or filled inside its own callback.

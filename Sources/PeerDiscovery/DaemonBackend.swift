@@ -67,6 +67,20 @@ final class DaemonBackend: AvahiBackend {
         return try counted(made)
     }
 
+    func resolve(
+        _ instance: String, _ report: @escaping (ResolvedService?) -> Void
+    ) throws(AvahiError) -> AvahiObject {
+        let made = AvahiObject.resolver(on: loop, report, release: freeing { avahi_service_resolver_free($0) }) {
+            avahi_service_resolver_new(
+                client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), instance, Advert.serviceType, "local",
+                CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_USE_MULTICAST,
+                { _, interface, _, event, _, _, _, _, address, port, txt, _, context in
+                    AvahiObject.at(context)?.tell(ResolvedService(interface, event, address, port, txt))
+                }, $0)
+        }
+        return try counted(made)
+    }
+
     func publish(
         _ service: PublishedService, _ report: @escaping (PublishedService.State) -> Void
     ) throws(AvahiError) -> AvahiObject {

@@ -130,6 +130,20 @@ final class EmbeddedBackend: AvahiBackend {
         return try counted(made)
     }
 
+    func resolve(
+        _ instance: String, _ report: @escaping (ResolvedService?) -> Void
+    ) throws(AvahiError) -> AvahiObject {
+        let made = AvahiObject.resolver(on: loop, report, release: freeing(core.avahi_s_service_resolver_free)) {
+            core.avahi_s_service_resolver_new(
+                server, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), instance, Advert.serviceType, "local",
+                CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_USE_MULTICAST,
+                { _, interface, _, event, _, _, _, _, address, port, txt, _, context in
+                    AvahiObject.at(context)?.tell(ResolvedService(interface, event, address, port, txt))
+                }, $0)
+        }
+        return try counted(made)
+    }
+
     /// The data of a record as it is on the wire; nothing when it is longer than any that is meant for us.
     private static func bytes(of record: UnsafeMutablePointer<AvahiRecord>?) -> [UInt8] {
         guard let record, let core = AvahiCore.functions else { return [] }

@@ -2,7 +2,8 @@ internal import PeerModel
 
 /// Finds instances of the service and keeps what each says.
 ///
-/// One browser for instances, one for the TXT record of each, which stays and tells of changes, and 64 looks for addresses.
+/// One browser for instances, and for each a question that lists it soon, then a browser of its TXT record, which stays and
+/// tells of changes, and looks for all of its addresses.
 final class ServiceBrowser {
     private let loop: PollLoop
     private let interfaces: Set<String>
@@ -26,7 +27,7 @@ final class ServiceBrowser {
         self.failed = failed
         table = AdvertTable(own: own)
         turns = TurnTaker(on: loop)
-        lookups = LookupQueue()
+        lookups = LookupQueue(on: loop)
     }
 
     /// Looks by way of this back end from now on.
@@ -100,7 +101,7 @@ final class ServiceBrowser {
     private func start(_ instance: ServiceInstance) {
         guard let backend else { return }
         instance.attach(backend)
-        turns.add(instance)
+        lookups.addNew(instance) { [turns] in turns.add($0) }
     }
 
     private func drop(_ instance: ServiceInstance) {

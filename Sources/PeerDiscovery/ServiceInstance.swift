@@ -7,6 +7,9 @@ final class ServiceInstance {
     /// After a look that found nothing.
     private static let retries = [2.0, 4, 8, 16, 32, 60]
 
+    /// Who has not answered by then is followed like the others, and listed when it answers.
+    private static let firstLimit = 1.0
+
     let name: String
     private let loop: PollLoop
     private let lookups: LookupQueue
@@ -15,6 +18,8 @@ final class ServiceInstance {
     var sightings: Set<Sighting> = []
     private(set) var advert: Advert?
     private(set) var addresses: [PeerAddress] = []
+    private var firstLook: AvahiObject?
+    private var firstTimer: PollLoop.Timer?
     private var watcher: AvahiObject?
     private var watchTimer: PollLoop.Timer?
     private var lookup: AddressLookup?
@@ -35,6 +40,35 @@ final class ServiceInstance {
     func attach(_ backend: any AvahiBackend) { self.backend = backend }
 
     private var fullName: String { DNSName.text([Array(name.utf8)]) + "." + Advert.serviceType + ".local" }
+
+    // MARK: The first look
+
+    /// Asks for everything at once, so that it is listed soon; `done` when that is over, however it went.
+    func lookFirst(_ done: @escaping () -> Void) {
+        let end = { [weak self] in
+            guard let self, let timer = firstTimer else { return }
+            timer.cancel()
+            firstLook?.free()
+            (firstLook, firstTimer) = (nil, nil)
+            done()
+        }
+        firstLook = try? backend?.resolve(name) { [weak self] service in
+            if let self, let service { read(service) }
+            end()
+        }
+        firstTimer = loop.after(firstLook == nil ? 0 : Self.firstLimit) { end() }
+    }
+
+    private func read(_ service: ResolvedService) {
+        let old = advert
+        advert = TXTRecord.advert(from: service.txt)
+        if let address = service.address, !addresses.contains(address) {
+            addresses.append(address)
+        } else if old == advert {
+            return
+        }
+        changed(self)
+    }
 
     // MARK: What it says
 
@@ -141,7 +175,9 @@ final class ServiceInstance {
     func forget() {
         unwatch()
         lookup?.cancel()
-        lookup = nil
+        firstLook?.free()
+        firstTimer?.cancel()
+        (lookup, firstLook, firstTimer) = (nil, nil, nil)
         for timer in timers { timer.cancel() }
         timers = []
         (failures, backend) = (0, nil)

@@ -1,7 +1,7 @@
 /// Whose TXT record is followed: all of them, and when there are too many for that, they take turns.
 final class TurnTaker {
-    /// With the looks of `LookupQueue` below 1,000: avahi-daemon allows one client 1,024 objects.
-    static let atOnce = 800
+    /// With those of `LookupQueue` below 1,000: avahi-daemon allows one client 1,024 objects.
+    static let atOnce = 640
     /// How many change places each second.
     private static let each = 100
 
