@@ -13,9 +13,9 @@ protocol AvahiBackend: AnyObject {
     func browse(
         _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject
-    /// Asks once for all records of an instance and one of its addresses; `nil` when that failed.
+    /// Asks once, where it was seen, for all records of an instance and one of its addresses; `nil` when that failed.
     func resolve(
-        _ instance: String, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject
     /// Puts a service on the network.
     func publish(
@@ -49,6 +49,8 @@ enum RecordEvent {
 
 /// Where something was seen: an interface and an IP version.
 struct Sighting: Hashable {
+    static let anywhere = Sighting(CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC))
+
     let interface: CInt
     let proto: CInt
 

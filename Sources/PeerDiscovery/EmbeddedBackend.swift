@@ -131,11 +131,11 @@ final class EmbeddedBackend: AvahiBackend {
     }
 
     func resolve(
-        _ instance: String, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let made = AvahiObject.resolver(on: loop, report, release: freeing(core.avahi_s_service_resolver_free)) {
             core.avahi_s_service_resolver_new(
-                server, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), instance, Advert.serviceType, "local",
+                server, sighting.interface, sighting.proto, instance, Advert.serviceType, "local",
                 CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_USE_MULTICAST,
                 { _, interface, _, event, _, _, _, _, address, port, txt, _, context in
                     AvahiObject.at(context)?.tell(ResolvedService(interface, event, address, port, txt))

@@ -52,7 +52,7 @@ final class ServiceInstance {
             (firstLook, firstTimer) = (nil, nil)
             done()
         }
-        firstLook = try? backend?.resolve(name) { [weak self] service in
+        firstLook = try? backend?.resolve(name, at: sightings.first ?? .anywhere) { [weak self] service in
             if let self, let service { read(service) }
             end()
         }
