@@ -21,6 +21,7 @@ final class ServiceInstance {
     private var firstLook: AvahiObject?
     private var firstTimer: PollLoop.Timer?
     private var watcher: AvahiObject?
+    private var records = SeenRecords()
     private var watchTimer: PollLoop.Timer?
     private var lookup: AddressLookup?
     private var timers: [PollLoop.Timer] = []
@@ -75,17 +76,22 @@ final class ServiceInstance {
     /// Follows the TXT record; the first answer starts the first look.
     func watch() {
         guard let backend, watcher == nil else { return }
-        watcher = try? backend.browse(fullName, .text) { [weak self] event in
-            switch event {
-            case .found(let bytes, _): self?.read(bytes)
-            case .failed: self?.watchLater()
-            case .gone, .known, .settled: break
-            }
-        }
+        watcher = try? backend.browse(fullName, .text) { [weak self] in self?.took($0) }
         if watcher == nil { watchLater() }
     }
 
+    private func took(_ event: RecordEvent) {
+        switch event {
+        case .found(let bytes, let sighting): records.add(bytes, sighting)
+        case .gone(let bytes, let sighting): records.remove(bytes, sighting)
+        case .failed: return watchLater()
+        case .known, .settled: return
+        }
+        if let record = records.latest { read(record) }
+    }
+
     func unwatch() {
+        records = SeenRecords()
         watcher?.free()
         watcher = nil
         watchTimer?.cancel()
@@ -140,7 +146,8 @@ final class ServiceInstance {
         let old = addresses
         switch result {
         case .all(let all): if !all.isEmpty { addresses = all }
-        case .some(let some): addresses = Array(Set(some + old))  // the old ones stay until a whole look did not find them
+        // The old ones stay until a whole look did not find them.
+        case .some(let some): addresses = Array(Set(some + old))
         }
         if Set(old) != Set(addresses) { changed(self) }
     }
