@@ -76,7 +76,9 @@ struct Sighting: Hashable {
 struct ResolvedService {
     let address: PeerAddress?
     let txt: [[UInt8]]
+}
 
+extension ResolvedService {
     /// Copied from what Avahi shows for the length of a call.
     init?(
         _ interface: CInt, _ event: AvahiResolverEvent, _ address: UnsafePointer<AvahiAddress>?, _ port: UInt16,
@@ -90,9 +92,8 @@ struct ResolvedService {
             strings.append(Array(UnsafeBufferPointer(start: bytes, count: avahi_string_list_get_size(string))))
             next = avahi_string_list_get_next(string)
         }
-        self.txt = strings
         guard let address = address?.pointee, port > 0 else {
-            self.address = nil
+            self.init(address: nil, txt: strings)
             return
         }
         let bytes = withUnsafeBytes(of: address.data) { Array($0) }
@@ -102,7 +103,7 @@ struct ResolvedService {
             } else {
                 Sighting(interface, address.proto).ip(v6: bytes)
             }
-        self.address = PeerAddress(ip, port: port)
+        self.init(address: PeerAddress(ip, port: port), txt: strings)
     }
 }
 
