@@ -18,6 +18,7 @@ final class AddressLookup {
     }
 
     private let backend: any AvahiBackend
+    private let place: Sighting
     private let loop: PollLoop
     /// Whether others wait, so that it has to be content with what comes first.
     private let isHurried: () -> Bool
@@ -32,10 +33,11 @@ final class AddressLookup {
     private var end: PollLoop.Timer?
 
     init(
-        _ backend: any AvahiBackend, on loop: PollLoop, isHurried: @escaping () -> Bool,
+        _ backend: any AvahiBackend, at place: Sighting, on loop: PollLoop, isHurried: @escaping () -> Bool,
         progress: @escaping (Result) -> Void, done: @escaping (Result) -> Void
     ) {
         self.backend = backend
+        self.place = place
         self.loop = loop
         self.isHurried = isHurried
         self.progress = progress
@@ -43,7 +45,7 @@ final class AddressLookup {
     }
 
     func start(_ name: String) throws(AvahiError) {
-        serviceBrowser = try backend.browse(name, .service) { [weak self] in self?.took($0) }
+        serviceBrowser = try backend.browse(name, .service, at: place) { [weak self] in self?.took($0) }
         end = loop.after(Self.limit) { [weak self] in self?.finish() }
     }
 
@@ -84,7 +86,7 @@ final class AddressLookup {
         for browser in addressBrowsers.values { browser.free() }
         (addressBrowsers, found, settled) = ([:], [:], [])
         for type in [RecordType.ipv4, .ipv6] {
-            let browser = try? backend.browse(host, type) { [weak self] in self?.took($0, type) }
+            let browser = try? backend.browse(host, type, at: place) { [weak self] in self?.took($0, type) }
             if let browser { addressBrowsers[type] = browser } else { settled.insert(type) }
         }
         if addressBrowsers.isEmpty { finish() }

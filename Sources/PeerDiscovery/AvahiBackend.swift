@@ -9,13 +9,13 @@ protocol AvahiBackend: AnyObject {
     var name: String { get }
     /// How many objects it keeps inside Avahi.
     var objects: Int { get }
-    /// Follows the records of a name.
+    /// Follows the records of a name that are to be seen there.
     func browse(
-        _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
+        _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject
-    /// Asks once, where it was seen, for all records of an instance and one of its addresses; `nil` when that failed.
+    /// Asks there once for all records of an instance and one of its addresses; `nil` when that failed.
     func resolve(
-        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject
     /// Puts a service on the network.
     func publish(
@@ -53,6 +53,9 @@ struct Sighting: Hashable {
 
     let interface: CInt
     let proto: CInt
+
+    /// The same interface by either IP version.
+    var byAnyProtocol: Sighting { Sighting(interface, CInt(AVAHI_PROTO_UNSPEC)) }
 
     init(_ interface: CInt, _ proto: CInt) {
         self.interface = interface

@@ -53,11 +53,11 @@ final class DaemonBackend: AvahiBackend {
     }
 
     func browse(
-        _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
+        _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let made = AvahiObject.browser(on: loop, report, release: freeing { avahi_record_browser_free($0) }) {
             avahi_record_browser_new(
-                client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), name, UInt16(AVAHI_DNS_CLASS_IN),
+                client, place.interface, place.proto, name, UInt16(AVAHI_DNS_CLASS_IN),
                 type.rawValue, AVAHI_LOOKUP_USE_MULTICAST,
                 { _, interface, proto, event, _, _, _, data, size, _, context in
                     let bytes = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size)
@@ -68,11 +68,11 @@ final class DaemonBackend: AvahiBackend {
     }
 
     func resolve(
-        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let made = AvahiObject.resolver(on: loop, report, release: freeing { avahi_service_resolver_free($0) }) {
             avahi_service_resolver_new(
-                client, sighting.interface, sighting.proto, instance, Advert.serviceType, "local",
+                client, place.interface, place.proto, instance, Advert.serviceType, "local",
                 CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_USE_MULTICAST,
                 { _, interface, _, event, _, _, _, _, address, port, txt, _, context in
                     AvahiObject.at(context)?.tell(ResolvedService(interface, event, address, port, txt))

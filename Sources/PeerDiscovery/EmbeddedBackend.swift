@@ -118,11 +118,11 @@ final class EmbeddedBackend: AvahiBackend {
     // MARK: The calls of both libraries
 
     func browse(
-        _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
+        _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let made = AvahiObject.browser(on: loop, report, release: freeing(core.avahi_s_record_browser_free)) {
             pc_s_record_browser_new(
-                &core, server, name, type.rawValue,
+                &core, server, place.interface, place.proto, name, type.rawValue,
                 { _, interface, proto, event, record, _, context in
                     AvahiObject.at(context)?.tell(event, Sighting(interface, proto), EmbeddedBackend.bytes(of: record))
                 }, $0)
@@ -131,11 +131,11 @@ final class EmbeddedBackend: AvahiBackend {
     }
 
     func resolve(
-        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let made = AvahiObject.resolver(on: loop, report, release: freeing(core.avahi_s_service_resolver_free)) {
             core.avahi_s_service_resolver_new(
-                server, sighting.interface, sighting.proto, instance, Advert.serviceType, "local",
+                server, place.interface, place.proto, instance, Advert.serviceType, "local",
                 CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_USE_MULTICAST,
                 { _, interface, _, event, _, _, _, _, address, port, txt, _, context in
                     AvahiObject.at(context)?.tell(ResolvedService(interface, event, address, port, txt))

@@ -7,12 +7,15 @@ final class LookupQueue {
 
     /// Peers that answer the first question come in one burst, with all their records: questions in the midst of it would only
     /// lose packets of it.
-    private static let gathering = 0.1
+    private static let gathering = 0.15
+    /// Between one batch and the next, so that the calls for all of them do not keep the thread for a second.
+    private static let pause = 0.05
 
     private typealias Key = ObjectIdentifier
 
     private let loop: PollLoop
     private var gather: PollLoop.Timer?
+    private var introduction: PollLoop.Timer?
     private var newcomers: [(ServiceInstance, (ServiceInstance) -> Void)] = []
     private var greeted: Set<Key> = []
     /// What is to be done with those that are no longer new, when there are no others.
@@ -69,15 +72,24 @@ final class LookupQueue {
                 start()
             }
         }
-        if newcomers.isEmpty {
-            let known = self.known
-            self.known = []
-            for (instance, next) in known { next(instance) }
-        }
+        introduce()
         while active.count < Self.atOnce, let instance = nextToLookUp() {
             queued.remove(Key(instance))
             if active.insert(Key(instance)).inserted { instance.lookUp() }
         }
+    }
+
+    private func introduce() {
+        guard newcomers.isEmpty, greeted.count <= Self.newAtOnce / 8, introduction == nil, !known.isEmpty else {
+            return
+        }
+        let some = known.prefix(Self.atOnce)
+        known.removeFirst(some.count)
+        introduction = loop.after(Self.pause) { [weak self] in
+            self?.introduction = nil
+            self?.start()
+        }
+        for (instance, next) in some { next(instance) }
     }
 
     private func nextToLookUp() -> ServiceInstance? {
@@ -100,6 +112,7 @@ final class LookupQueue {
         (newcomers, known, waiting, unfinished) = ([], [], [], [])
         (greeted, active, queued) = ([], [], [])
         gather?.cancel()
-        gather = nil
+        introduction?.cancel()
+        (gather, introduction) = (nil, nil)
     }
 }

@@ -34,7 +34,7 @@ final class ServiceBrowser {
     func attach(_ backend: any AvahiBackend) throws(AvahiError) {
         guard self.backend !== backend else { return }
         detach()
-        browser = try backend.browse(Advert.serviceType + ".local", .pointer) { [weak self] event in
+        browser = try backend.browse(Advert.serviceType + ".local", .pointer, at: .anywhere) { [weak self] event in
             switch event {
             case .found(let bytes, let sighting): self?.saw(bytes, sighting)
             case .gone(let bytes, let sighting): self?.missed(bytes, sighting)
@@ -88,14 +88,14 @@ final class ServiceBrowser {
         }
         let isBack = instance.sightings.isEmpty
         guard instance.sightings.insert(sighting).inserted else { return }
-        if isBack { start(instance) } else { instance.lookAgain() }
+        if isBack { start(instance) } else { instance.placesChanged() }
     }
 
     private func missed(_ pointer: [UInt8], _ sighting: Sighting) {
         guard let name = DNSName.instance(pointer), let instance = instances[name],
             instance.sightings.remove(sighting) != nil
         else { return }
-        if instance.sightings.isEmpty { drop(instance) } else { instance.lookAgain() }
+        if instance.sightings.isEmpty { drop(instance) } else { instance.placesChanged() }
     }
 
     private func start(_ instance: ServiceInstance) {

@@ -21,6 +21,7 @@ final class ServiceInstance {
     private var firstLook: AvahiObject?
     private var firstTimer: PollLoop.Timer?
     private var watcher: AvahiObject?
+    private var watchedPlace = Sighting.anywhere
     private var records = SeenRecords()
     private var watchTimer: PollLoop.Timer?
     private var lookup: AddressLookup?
@@ -41,6 +42,23 @@ final class ServiceInstance {
     func attach(_ backend: any AvahiBackend) { self.backend = backend }
 
     private var fullName: String { DNSName.text([Array(name.utf8)]) + "." + Advert.serviceType + ".local" }
+
+    /// Where to look: its interface if it is seen on one alone, since every look costs questions on each.
+    private var place: Sighting {
+        guard let first = sightings.first, sightings.allSatisfy({ $0.interface == first.interface }) else {
+            return .anywhere
+        }
+        return first.byAnyProtocol
+    }
+
+    /// It is seen elsewhere too, or no longer.
+    func placesChanged() {
+        if watcher != nil, watchedPlace != place {
+            unwatch()
+            watch()
+        }
+        lookAgain()
+    }
 
     // MARK: The first look
 
@@ -76,7 +94,8 @@ final class ServiceInstance {
     /// Follows the TXT record; the first answer starts the first look.
     func watch() {
         guard let backend, watcher == nil else { return }
-        watcher = try? backend.browse(fullName, .text) { [weak self] in self?.took($0) }
+        watchedPlace = place
+        watcher = try? backend.browse(fullName, .text, at: place) { [weak self] in self?.took($0) }
         if watcher == nil { watchLater() }
     }
 
@@ -136,7 +155,7 @@ final class ServiceInstance {
     func lookUp() {
         guard let backend else { return }
         let lookup = AddressLookup(
-            backend, on: loop, isHurried: { [lookups] in lookups.isCrowded },
+            backend, at: place, on: loop, isHurried: { [lookups] in lookups.isCrowded },
             progress: { [weak self] in self?.found($0) }, done: { [weak self] in self?.finish($0) })
         self.lookup = lookup
         do { try lookup.start(fullName) } catch { loop.after(0) { [weak self] in self?.finish(.all([])) } }

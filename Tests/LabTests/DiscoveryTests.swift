@@ -132,7 +132,7 @@ struct DiscoveryTests {
     func moves(backEnd: BackEnd) async throws {
         let lab = try backEnd.lab(hosts: 2)
         let (one, two) = try await pair(lab, backEnd)
-        #expect(one.listed()["p2"]?.contains("10.77.0.2:27182") == true)
+        try await one.comes("the old address", within: 5) { $0.listed()["p2"]?.contains("10.77.0.2:27182") == true }
         try lab.lan("move", "2", "10.77.0.99")
         try await one.comes("the new address", within: 10) {
             let addresses = $0.listed()["p2"] ?? []

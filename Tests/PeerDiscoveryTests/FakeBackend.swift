@@ -86,7 +86,7 @@ final class FakeBackend: AvahiBackend {
     // MARK: The calls
 
     func browse(
-        _ name: String, _ type: RecordType, _ report: @escaping (RecordEvent) -> Void
+        _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject {
         asked[type, default: 0] += 1
         let object = try counted(AvahiObject.browser(on: loop, report, release: release, make: Self.make))
@@ -102,7 +102,7 @@ final class FakeBackend: AvahiBackend {
     }
 
     func resolve(
-        _ instance: String, at sighting: Sighting, _ report: @escaping (ResolvedService?) -> Void
+        _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
         let object = try counted(AvahiObject.resolver(on: loop, report, release: release, make: Self.make))
         let name = Self.fullName(instance)
