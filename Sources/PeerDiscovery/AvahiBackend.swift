@@ -123,6 +123,11 @@ struct PublishedService {
     /// Only on these; empty means all.
     let interfaces: [String]
 
+    /// Their numbers, of those that are there.
+    static func indices(of interfaces: [String]) -> [CInt] {
+        interfaces.map { CInt(if_nametoindex($0)) }.filter { $0 > 0 }
+    }
+
     /// Runs `body` for each interface with the record as a list of C's.
     func each(_ body: (CInt, UnsafeMutablePointer<AvahiStringList>?) -> CInt) throws(AvahiError) {
         // Avahi's lists are built from their end.
@@ -131,7 +136,7 @@ struct PublishedService {
             return avahi_string_list_add_arbitrary(list, bytes, bytes.count)
         }
         defer { avahi_string_list_free(list) }
-        let indices = interfaces.map { CInt(if_nametoindex($0)) }.filter { $0 > 0 }
+        let indices = Self.indices(of: interfaces)
         if indices.isEmpty, !interfaces.isEmpty {
             throw AvahiError(reason: "there is no interface \(interfaces.joined(separator: ", "))")
         }

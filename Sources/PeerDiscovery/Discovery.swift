@@ -57,11 +57,15 @@ package final class Discovery: Sendable {
 
     deinit { mail.post { $0.isStopping = true } }
 
-    /// Starts browsing, and advertises if there is something to advertise.
+    /// Starts browsing, and advertises if there is something to advertise; once.
     package func start(advert: Advert?) {
+        mail.begin()
         mail.post { $0.advert = advert }
         let isStarted = DiscoveryThread.start { [mail, settings, sink] in
-            guard let loop = PollLoop() else { return mail.ended() }
+            guard let loop = PollLoop() else {
+                sink(.down(backend: "daemon", reason: "out of memory"))
+                return mail.ended()
+            }
             let engine = DiscoveryEngine(settings, on: loop, sink)
             let read = {
                 let notes = mail.take()

@@ -3,6 +3,8 @@ internal import PeerModel
 /// The part of discovery that has a thread of its own: picks the back end and comes back by itself when it went away.
 final class DiscoveryEngine {
     private static let retry = 1.0
+    /// Later on; a daemon or a D-Bus that comes back is still noticed within 10 s.
+    private static let patientRetry = 3.0
     /// How long peers of a back end that went away stay listed while its successor finds them again.
     private static let grace = 4.0
 
@@ -19,6 +21,8 @@ final class DiscoveryEngine {
     /// The one in use.
     private weak var active: (any AvahiBackend)?
     private var isDown = false
+    /// Since the daemon was there.
+    private var attempts = 0
     private var isEnded = false
 
     init(_ settings: DiscoverySettings, on loop: PollLoop, _ sink: @escaping (DiscoveryEvent) -> Void) {
@@ -47,6 +51,7 @@ final class DiscoveryEngine {
     func set(_ interfaces: [LocalInterface]) {
         self.interfaces = interfaces
         embedded?.setInterfaces(interfaces)
+        publisher.interfacesChanged()
     }
 
     func refresh(_ id: PeerID, _ done: @escaping ([PeerAddress]) -> Void) { browser.refresh(id, done) }
@@ -60,7 +65,8 @@ final class DiscoveryEngine {
     }
 
     private func later(_ body: @escaping (DiscoveryEngine) -> Void) {
-        loop.after(Self.retry) { [weak self] in
+        attempts += 1
+        loop.after(attempts < 10 ? Self.retry : Self.patientRetry) { [weak self] in
             guard let self, !isEnded else { return }
             body(self)
         }
@@ -116,6 +122,7 @@ final class DiscoveryEngine {
         case .running:
             if !hasMoved { closeEmbedded() }
             hasMoved = true
+            attempts = 0
             up(daemon, instead: nil)
         case .busy: if active === daemon { publisher.detach() }
         case .absent: absent("avahi-daemon is not running")

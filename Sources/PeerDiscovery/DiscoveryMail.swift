@@ -20,7 +20,8 @@ final class DiscoveryMail: Sendable {
 
     private struct State: Sendable {
         var notes = Notes()
-        var hasEnded = false
+        /// As it is before the thread's start too.
+        var hasEnded = true
         /// Who waits for the end.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -31,6 +32,9 @@ final class DiscoveryMail: Sendable {
     init() { descriptor = pc_eventfd() }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// There will be somebody who reads.
+    func begin() { state.withLock { $0.hasEnded = false } }
 
     /// Leaves a note; whether there is still somebody who will read it.
     @discardableResult

@@ -22,6 +22,7 @@ final class Publisher {
     private var advert: Advert?
     private var group: AvahiObject?
     private var name = ""
+    private var indices: [CInt] = []
     private var attemptsLeft = Publisher.attempts
     private var failures = 0
     private var retry: PollLoop.Timer?
@@ -61,6 +62,12 @@ final class Publisher {
         do { try backend.update(group, to: service(advert)) } catch { fail(error.reason) }
     }
 
+    /// An interface it is limited to may have come back with another number.
+    func interfacesChanged() {
+        guard group != nil, !interfaces.isEmpty, PublishedService.indices(of: interfaces) != indices else { return }
+        publish()
+    }
+
     private func service(_ advert: Advert) -> PublishedService {
         PublishedService(
             name: name, port: advert.port, txt: TXTRecord.strings(of: advert), interfaces: interfaces)
@@ -76,6 +83,7 @@ final class Publisher {
     private func register() {
         forget()
         guard let backend, let advert else { return }
+        indices = PublishedService.indices(of: interfaces)
         do {
             group = try backend.publish(service(advert)) { [weak self] in self?.changed($0) }
         } catch {

@@ -38,11 +38,19 @@ final class ServiceBrowser {
             switch event {
             case .found(let bytes, let sighting): self?.saw(bytes, sighting)
             case .gone(let bytes, let sighting): self?.missed(bytes, sighting)
-            case .failed: self?.failed("looking for peers failed")
+            case .failed: self?.fails()
             case .known, .settled: break
             }
         }
         self.backend = backend
+    }
+
+    /// Later, since the back end may be closed for it, and this is a callback of its.
+    private func fails() {
+        loop.after(0) { [weak self, weak backend] in
+            guard let self, let backend, backend === self.backend else { return }
+            failed("looking for peers failed")
+        }
     }
 
     /// Lets go of the back end; what was found stays listed until it is missed.
