@@ -57,6 +57,9 @@ struct Sighting: Hashable {
     /// The same interface by either IP version.
     var byAnyProtocol: Sighting { Sighting(interface, CInt(AVAHI_PROTO_UNSPEC)) }
 
+    /// Which of several is asked about one address, to be shown first: IPv4, and not loopback, which has number 1 on Linux.
+    var rank: (CInt, CInt, CInt) { (proto, interface == 1 ? 1 : 0, interface) }
+
     init(_ interface: CInt, _ proto: CInt) {
         self.interface = interface
         self.proto = proto

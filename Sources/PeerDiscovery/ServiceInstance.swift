@@ -71,7 +71,8 @@ final class ServiceInstance {
             (firstLook, firstTimer) = (nil, nil)
             done()
         }
-        firstLook = try? backend?.resolve(name, at: sightings.first ?? .anywhere) { [weak self] service in
+        firstLook = try? backend?.resolve(name, at: sightings.min { $0.rank < $1.rank } ?? .anywhere) {
+            [weak self] service in
             if let self, let service { read(service) }
             end()
         }

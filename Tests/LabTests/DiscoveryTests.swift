@@ -118,6 +118,17 @@ struct DiscoveryTests {
         for program in [one, two] { try await program.event("chat.started") }
     }
 
+    @Test("A program without the daemon sees one with it, on the same host and on another, and is seen")
+    func mixed() async throws {
+        let lab = try Lab(hosts: 2)
+        let one = try await lab.chat(1, "--port", "0"), two = try await lab.chat(2)
+        let alone = try lab.run(1, "chat", "--json", "--name", "alone", "--port", "0", "--discovery", "embedded")
+        for name in ["p1", "p2"] { try await alone.lists(name) }
+        for program in [one, two] { try await program.lists("alone") }
+        let seen = try lab.lan("exec", "2", "avahi-browse", "-rtp", "_peerconnect._tcp")
+        #expect(seen.contains(";peerconnect-") && seen.contains("\"name=alone\""))
+    }
+
     @Test("A program that ends is gone from the others' lists within 2 s", arguments: BackEnd.allCases)
     func goodbye(backEnd: BackEnd) async throws {
         let lab = try backEnd.lab(hosts: 2)
