@@ -43,12 +43,14 @@ package struct DiscoverySettings: Sendable {
 package final class Discovery: Sendable {
     /// How long a goodbye may take.
     private static let goodbye = Duration.seconds(2)
+    /// How long the daemon may take for the first answer before it is said that there is none.
+    private static let patience = Duration.seconds(3)
 
     private let mail: DiscoveryMail
     private let settings: DiscoverySettings
     private let sink: @Sendable (DiscoveryEvent) -> Void
 
-    /// `events` is called on discovery's thread.
+    /// `events` is called on discovery's thread, except to say that this thread is stuck.
     package init(_ settings: DiscoverySettings, events: @escaping @Sendable (DiscoveryEvent) -> Void) {
         self.settings = settings
         sink = events
@@ -81,6 +83,7 @@ package final class Discovery: Sendable {
             loop.follow(mail.descriptor, read)
             read()
             engine.start()
+            mail.began()
             loop.run()
             engine.stop()
             loop.unfollow()
@@ -88,7 +91,11 @@ package final class Discovery: Sendable {
         }
         if !isStarted {
             sink(.down(backend: "daemon", reason: "no thread can be started"))
-            mail.ended()
+            return mail.ended()
+        }
+        Task { [mail, sink] in
+            try await Task.sleep(for: Self.patience)
+            if mail.isStuck { sink(.down(backend: "daemon", reason: "avahi-daemon does not answer")) }
         }
     }
 

@@ -20,6 +20,8 @@ final class DiscoveryMail: Sendable {
 
     private struct State: Sendable {
         var notes = Notes()
+        /// The first call to the daemon is over.
+        var hasBegun = false
         /// As it is before the thread's start too.
         var hasEnded = true
         /// Who waits for the end.
@@ -35,6 +37,11 @@ final class DiscoveryMail: Sendable {
 
     /// There will be somebody who reads.
     func begin() { state.withLock { $0.hasEnded = false } }
+
+    func began() { state.withLock { $0.hasBegun = true } }
+
+    /// Whether the thread has not come back from its first call.
+    var isStuck: Bool { state.withLock { !$0.hasBegun && !$0.hasEnded } }
 
     /// Leaves a note; whether there is still somebody who will read it.
     @discardableResult

@@ -103,6 +103,23 @@ struct DiscoveryTests {
         #expect(status == 0, "\(one.lines.suffix(3)) \(one.errors)")
     }
 
+    @Test("A daemon that has never answered is named as the reason, and typed addresses work")
+    func daemonHangsFromTheStart() async throws {
+        let lab = try Lab(hosts: 2)
+        let two = try await lab.chat(2, "--accept", "all")
+        let daemon = try #require(pid_t(lab.lan("exec", "1", "cat", "/run/avahi-daemon/pid").filter(\.isNumber)))
+        kill(daemon, SIGSTOP)
+        defer { kill(daemon, SIGCONT) }
+        let one = try await lab.chat(1)
+        let down = try await one.event("discovery", within: 5) { $0.text("state") == "down" }
+        #expect(down.text("reason") == "avahi-daemon does not answer")
+        one.send("/invite 10.77.0.2")
+        for program in [one, two] { try await program.event("chat.started", within: 5) }
+        kill(daemon, SIGCONT)
+        try await one.event("discovery", within: 5) { $0.text("state") == "up" }
+        try await one.lists("p2", within: 10)
+    }
+
     // MARK: Without a daemon
 
     @Test(
