@@ -30,7 +30,7 @@ let package = Package(
     ],
     targets: [
         // C libraries, all from Debian. No pkgConfig for Avahi: it asks for -D_REENTRANT, which SwiftPM refuses.
-        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-common-dev"])]),
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-core-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CSystem"),

@@ -5,7 +5,10 @@ set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-packages=(libavahi-client-dev libavahi-common-dev libssl-dev libsqlite3-dev pkg-config avahi-daemon dbus)
+packages=(
+    libavahi-client-dev libavahi-common-dev libavahi-core-dev libavahi-core7 libssl-dev libsqlite3-dev pkg-config
+    avahi-daemon dbus
+)
 case "${1:-}" in
     "") ;;
     --tests) packages+=(iproute2 nftables avahi-utils util-linux procps tmux openssl python3-zeroconf) ;;

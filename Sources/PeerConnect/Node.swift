@@ -17,7 +17,7 @@ public final class Node: Sendable {
     public struct Ready: Sendable {
         /// The port it listens on; `nil` when it does not listen.
         public let port: UInt16?
-        /// The back end of discovery.
+        /// How peers are found; events say which back end that is.
         public let discovery: String
     }
 
@@ -60,7 +60,7 @@ public final class Node: Sendable {
             self.offers.withLock { $0.settleAll() }.forEach { $0() }
             sink.finish()
         }
-        return Ready(port: port, discovery: settings.discovery == .off ? "off" : "daemon")
+        return Ready(port: port, discovery: settings.discovery.rawValue)
     }
 
     /// Does what is asked.

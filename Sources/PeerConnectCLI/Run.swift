@@ -20,7 +20,8 @@ struct GlobalOptions: Sendable {
         interfaces = arguments.all("--interface")
         guard !interfaces.contains("") else { throw UsageError("--interface needs a name") }
         discovery =
-            try arguments.choice("--discovery", [("auto", .auto), ("daemon", .daemon), ("off", .off)]) ?? .auto
+            try arguments.choice(
+                "--discovery", [("auto", .auto), ("daemon", .daemon), ("embedded", .embedded), ("off", .off)]) ?? .auto
     }
 
     /// A display name from the command line.

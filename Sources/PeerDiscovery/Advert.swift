@@ -43,6 +43,8 @@ package struct Advert: Hashable, Sendable {
 enum TXTRecord {
     private static let pairLimit = 255
     private static let totalLimit = 400
+    /// More than fit when each has a length and a byte.
+    static let stringsAtMost = 201
 
     static func strings(of advert: Advert) -> [String] {
         [

@@ -40,7 +40,10 @@ struct AdvertTable {
     }
 
     private let own: OwnRun
-    private var instances: [String: Instance] = [:]
+    /// By ID and by name.
+    private var instances: [PeerID: [String: Instance]] = [:]
+    /// Whose an instance is.
+    private var owners: [String: PeerID] = [:]
     private var listed: [PeerID: NearbyPeer] = [:]
     private var order: UInt64 = 0
     /// Other runs under the own ID that were told; bounded, since anyone may invent some.
@@ -51,16 +54,18 @@ struct AdvertTable {
 
     var peers: [NearbyPeer] { Array(listed.values) }
 
+    func addresses(of id: PeerID) -> [PeerAddress] { listed[id]?.addresses ?? [] }
+
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
         guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }
-        guard instances[name] != nil || instances.count < Limits.listedPeers else { return [] }
-        let previous = instances[name]?.advert.id
+        guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
+        let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
-        instances[name] = Instance(advert: advert, addresses: addresses, order: order)
-        var changes = refresh(advert.id)
-        if let previous, previous != advert.id { changes += refresh(previous) }
-        return changes
+        instances[advert.id, default: [:]][name] = Instance(advert: advert, addresses: addresses, order: order)
+        let changes = refresh(advert.id)
+        guard let previous, previous != advert.id else { return changes }
+        return changes + drop(name, of: previous)
     }
 
     /// The own advert is not a peer, and neither is another one under the own ID.
@@ -73,12 +78,18 @@ struct AdvertTable {
 
     /// An instance is gone.
     mutating func remove(_ name: String) -> [PeerChange] {
-        guard let instance = instances.removeValue(forKey: name) else { return [] }
-        return refresh(instance.advert.id)
+        guard let id = owners.removeValue(forKey: name) else { return [] }
+        return drop(name, of: id)
+    }
+
+    private mutating func drop(_ name: String, of id: PeerID) -> [PeerChange] {
+        instances[id]?[name] = nil
+        if instances[id]?.isEmpty == true { instances[id] = nil }
+        return refresh(id)
     }
 
     private mutating func refresh(_ id: PeerID) -> [PeerChange] {
-        let all = instances.values.filter { $0.advert.id == id && !$0.addresses.isEmpty }
+        let all = (instances[id] ?? [:]).values.filter { !$0.addresses.isEmpty }
         guard let newest = all.max(by: { $0.order < $1.order })?.advert else {
             return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)]
         }

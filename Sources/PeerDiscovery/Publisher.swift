@@ -1,114 +1,122 @@
 internal import CAvahi
 internal import PeerModel
 
-/// The own advert in the daemon's hands.
-///
-/// Touched only on Avahi's thread or under its lock.
+/// The own advert on the network.
 final class Publisher {
     /// A name is only taken by a clone of this peer; counting up for ever would be an endless loop.
     private static let attempts = 5
+    /// After a failure, and after all names were taken.
+    private static let retries = [1.0, 2, 4, 8, 10]
 
-    var advert: Advert?
-    private let interfaces: [String]
-    private let events: (DiscoveryEvent) -> Void
-    private var client: OpaquePointer?
-    private var group: OpaquePointer?
-    private var name = ""
-    private var attemptsLeft = Publisher.attempts
-
-    init(interfaces: [String], events: @escaping (DiscoveryEvent) -> Void) {
-        self.interfaces = interfaces
-        self.events = events
+    /// What it tells.
+    enum Report {
+        case published
+        /// It is tried again.
+        case failed(String)
     }
 
-    /// Puts the advert on the network.
-    func publish(_ client: OpaquePointer) {
-        guard let advert else { return }
-        forget(freeing: group != nil && self.client == client)
-        self.client = client
+    private let loop: PollLoop
+    private let interfaces: [String]
+    private let report: (Report) -> Void
+    private var backend: (any AvahiBackend)?
+    private var advert: Advert?
+    private var group: AvahiObject?
+    private var name = ""
+    private var indices: [CInt] = []
+    private var attemptsLeft = Publisher.attempts
+    private var failures = 0
+    private var retry: PollLoop.Timer?
+
+    init(interfaces: [String], on loop: PollLoop, report: @escaping (Report) -> Void) {
+        self.interfaces = interfaces
+        self.loop = loop
+        self.report = report
+    }
+
+    /// Publishes by way of this back end from now on.
+    func attach(_ backend: any AvahiBackend) {
+        guard self.backend !== backend else { return }
+        detach()
+        self.backend = backend
+        publish()
+    }
+
+    /// Takes the advert back.
+    func detach() {
+        forget()
+        (backend, failures) = (nil, 0)
+    }
+
+    private func forget() {
+        retry?.cancel()
+        group?.free()
+        (retry, group) = (nil, nil)
+    }
+
+    /// Says this from now on; another name or port needs a new registration, anything else only a new record.
+    func set(_ advert: Advert) {
+        let old = self.advert
+        self.advert = advert
+        guard let backend, old != advert else { return }
+        guard let group, old?.port == advert.port, old?.name == advert.name else { return publish() }
+        do { try backend.update(group, to: service(advert)) } catch { fail(error.reason) }
+    }
+
+    /// An interface it is limited to may have come back with another number.
+    func interfacesChanged() {
+        guard group != nil, !interfaces.isEmpty, PublishedService.indices(of: interfaces) != indices else { return }
+        publish()
+    }
+
+    private func service(_ advert: Advert) -> PublishedService {
+        PublishedService(
+            name: name, port: advert.port, txt: TXTRecord.strings(of: advert), interfaces: interfaces)
+    }
+
+    private func publish() {
+        guard let advert, backend != nil else { return }
         name = advert.instanceName
         attemptsLeft = Self.attempts
-        group = avahi_entry_group_new(
-            client,
-            { _, state, userdata in
-                guard let userdata else { return }
-                Unmanaged<Publisher>.fromOpaque(userdata).takeUnretainedValue().changed(state)
-            }, Unmanaged.passUnretained(self).toOpaque())  // the owner of both outlives the group
         register()
     }
 
-    /// Of the interfaces it is limited to; all but point-to-point ones otherwise, which Avahi leaves out.
-    private var indices: [CInt] {
-        interfaces.isEmpty ? [CInt(AVAHI_IF_UNSPEC)] : interfaces.map { CInt(if_nametoindex($0)) }
-    }
-
     private func register() {
-        guard let group, let advert else { return }
-        let txt = Self.list(advert)
-        defer { avahi_string_list_free(txt) }
-        var code: CInt = 0
-        for index in indices {
-            code = avahi_entry_group_add_service_strlst(
-                group, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), name, Advert.serviceType, nil, nil,
-                advert.port, txt)
-            if code != 0 { break }
+        forget()
+        guard let backend, let advert else { return }
+        indices = PublishedService.indices(of: interfaces)
+        do {
+            group = try backend.publish(service(advert)) { [weak self] in self?.changed($0) }
+        } catch {
+            if error.isCollision { collided() } else { fail(error.reason) }
         }
-        if code == AVAHI_ERR_COLLISION { return collided() }
-        if code == 0 { code = avahi_entry_group_commit(group) }
-        if code != 0 { events(.down(reason: "the advert was not taken: \(DaemonDiscovery.text(code))")) }
     }
 
-    private func changed(_ state: AvahiEntryGroupState) {
+    private func changed(_ state: PublishedService.State) {
         switch state {
-        case AVAHI_ENTRY_GROUP_ESTABLISHED: events(.published)
-        case AVAHI_ENTRY_GROUP_COLLISION: collided()
-        case AVAHI_ENTRY_GROUP_FAILURE: events(.down(reason: "the advert failed"))
-        default: break
+        case .established:
+            failures = 0
+            report(.published)
+        case .collision: collided()
+        case .failed(let reason): fail(reason)
         }
     }
 
     /// Takes another instance name; the display name is in the record and stays.
     private func collided() {
-        guard attemptsLeft > 0, let group else { return events(.down(reason: "the name on the network is taken")) }
-        attemptsLeft -= 1
-        if let next = avahi_alternative_service_name(name) {
-            name = String(cString: next)
-            avahi_free(next)
+        guard attemptsLeft > 0, let next = avahi_alternative_service_name(name) else {
+            return fail("the name on the network is taken")
         }
-        avahi_entry_group_reset(group)
+        attemptsLeft -= 1
+        name = String(cString: next)
+        avahi_free(next)
         register()
     }
 
-    /// Says something else from now on; a new port needs a new registration, anything else only a new record.
-    func update(_ advert: Advert) {
-        let old = self.advert
-        self.advert = advert
-        guard let group, old?.port == advert.port, old?.name == advert.name else {
-            if let client { publish(client) }
-            return
-        }
-        let txt = Self.list(advert)
-        defer { avahi_string_list_free(txt) }
-        for index in indices {
-            avahi_entry_group_update_service_txt_strlst(
-                group, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), name, Advert.serviceType, nil, txt)
-        }
-    }
-
-    /// Takes the advert back; the daemon says goodbye.
-    func withdraw() { forget(freeing: true) }
-
-    func forget(freeing: Bool) {
-        if freeing, let group { avahi_entry_group_free(group) }
-        group = nil
-        if !freeing { client = nil }
-    }
-
-    private static func list(_ advert: Advert) -> UnsafeMutablePointer<AvahiStringList>? {
-        // Avahi's lists are built from their end.
-        TXTRecord.strings(of: advert).reversed().reduce(nil) { list, string in
-            let bytes = Array(string.utf8.prefix(255))
-            return avahi_string_list_add_arbitrary(list, bytes, bytes.count)
-        }
+    private func fail(_ reason: String) {
+        forget()
+        if failures == 0 { report(.failed("the advert was not taken: \(reason)")) }
+        let time = Self.retries[min(failures, Self.retries.count - 1)]
+        failures += 1
+        retry = loop.after(time) { [weak self] in self?.publish() }
     }
 }

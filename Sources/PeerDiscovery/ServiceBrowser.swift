@@ -1,142 +1,128 @@
-internal import CAvahi
 internal import PeerModel
 
 /// Finds instances of the service and keeps what each says.
 ///
-/// Touched only on Avahi's thread or under its lock.
-///
-/// One browser for instances; for each one TXT record browser, which stays and tells of changes. Addresses come from short-lived
-/// record browsers on the host, since a resolver gives only one of them.
+/// One browser for instances, and for each a question that lists it soon, then a browser of its TXT record, which stays and
+/// tells of changes, and looks for all of its addresses.
 final class ServiceBrowser {
-    /// How many instances are looked up at a time; each takes three Avahi objects meanwhile.
-    private static let lookups = 64
-
+    private let loop: PollLoop
     private let interfaces: Set<String>
     private let report: (PeerChange) -> Void
+    private let failed: (String) -> Void
     private var table: AdvertTable
-    private var client: OpaquePointer?
-    private var browser: OpaquePointer?
+    private var backend: (any AvahiBackend)?
+    private var browser: AvahiObject?
     private var instances: [String: ServiceInstance] = [:]
-    private var waiting: [ServiceInstance] = []
-    private var active = 0
+    let turns: TurnTaker
+    let lookups: LookupQueue
 
-    init(own: OwnRun, interfaces: Set<String>, report: @escaping (PeerChange) -> Void) {
-        self.interfaces = interfaces
+    /// `failed` is called when there is nothing left that looks; only `attach` helps then.
+    init(
+        own: OwnRun, interfaces: [String], on loop: PollLoop, report: @escaping (PeerChange) -> Void,
+        failed: @escaping (String) -> Void
+    ) {
+        self.interfaces = Set(interfaces)
+        self.loop = loop
         self.report = report
+        self.failed = failed
         table = AdvertTable(own: own)
+        turns = TurnTaker(on: loop)
+        lookups = LookupQueue(on: loop)
     }
 
-    func start(_ client: OpaquePointer) {
-        if browser != nil, self.client == client { return }
-        self.client = client
-        browser = avahi_service_browser_new(
-            client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), Advert.serviceType, nil, AvahiLookupFlags(0),
-            { _, interface, proto, event, name, _, domain, _, userdata in
-                guard let userdata, let name, let domain else { return }
-                let browser = Unmanaged<ServiceBrowser>.fromOpaque(userdata).takeUnretainedValue()
-                browser.saw(event, String(cString: name), String(cString: domain), Sighting(interface, proto))
-            }, Unmanaged.passUnretained(self).toOpaque())  // the owner of both outlives the browser
-    }
-
-    private func saw(_ event: AvahiBrowserEvent, _ name: String, _ domain: String, _ sighting: Sighting) {
-        guard interfaces.isEmpty || interfaces.contains(sighting.interfaceName) else { return }
-        switch event {
-        case AVAHI_BROWSER_NEW:
-            guard let client else { return }
-            let instance: ServiceInstance
-            if let known = instances[name] {
-                instance = known
-            } else {
-                guard instances.count < Limits.listedPeers else { return }
-                instance = ServiceInstance(name: name, domain: domain, browser: self)
-                instances[name] = instance
+    /// Looks by way of this back end from now on.
+    func attach(_ backend: any AvahiBackend) throws(AvahiError) {
+        guard self.backend !== backend else { return }
+        detach()
+        browser = try backend.browse(Advert.serviceType + ".local", .pointer, at: .anywhere) { [weak self] event in
+            switch event {
+            case .found(let bytes, let sighting): self?.saw(bytes, sighting)
+            case .gone(let bytes, let sighting): self?.missed(bytes, sighting)
+            case .failed: self?.fails()
+            case .known, .settled: break
             }
-            instance.sightings.insert(sighting)
-            if !instance.isWatching { instance.watch(client) } else { lookUp(instance) }
-        case AVAHI_BROWSER_REMOVE:
-            guard let instance = instances[name] else { return }
-            instance.sightings.remove(sighting)
-            if instance.sightings.isEmpty { drop(instance) } else { lookUp(instance) }
-        default: break
+        }
+        self.backend = backend
+    }
+
+    /// Later, since the back end may be closed for it, and this is a callback of its.
+    private func fails() {
+        loop.after(0) { [weak self, weak backend] in
+            guard let self, let backend, backend === self.backend else { return }
+            failed("looking for peers failed")
         }
     }
 
-    private func drop(_ instance: ServiceInstance) {
-        instances[instance.name] = nil
-        waiting.removeAll { $0 === instance }
-        if instance.isLookingUp { finished(instance) }
-        instance.forget(freeing: true)
-        for change in table.remove(instance.name) { report(change) }
-    }
-
-    /// What a daemon that went away had shown and its successor has not found again.
-    func dropUnseen() {
-        for instance in instances.values where instance.sightings.isEmpty { drop(instance) }
-    }
-
-    /// The objects are gone with their client, or are freed; what was found stays listed until it is missed.
-    func forgetObjects(freeing: Bool) {
-        if freeing, let browser { avahi_service_browser_free(browser) }
-        browser = nil
-        client = nil
-        waiting = []
-        active = 0
+    /// Lets go of the back end; what was found stays listed until it is missed.
+    func detach() {
+        browser?.free()
+        (browser, backend) = (nil, nil)
+        turns.removeAll()
+        lookups.removeAll()
         for instance in instances.values {
-            instance.forget(freeing: freeing)
+            instance.forget()
             instance.sightings = []
         }
     }
 
-    // MARK: Lookups
-
-    /// Finds port and addresses, when it is this instance's turn.
-    func lookUp(_ instance: ServiceInstance) {
-        guard let client, !waiting.contains(where: { $0 === instance }) else { return }
-        if instance.isLookingUp {
-            instance.mustLookAgain = true
-        } else if active < Self.lookups {
-            active += 1
-            instance.lookUp(client)
-        } else {
-            waiting.append(instance)
+    /// Looks up where this peer is, and calls back once every instance of it has been looked at.
+    func refresh(_ id: PeerID, _ done: @escaping ([PeerAddress]) -> Void) {
+        let all = instances.values.filter { $0.advert?.id == id && !$0.sightings.isEmpty }
+        guard backend != nil, !all.isEmpty else { return done(table.addresses(of: id)) }
+        var left = all.count
+        for instance in all {
+            instance.lookAgain { [weak self] in
+                left -= 1
+                if left == 0 { done(self?.table.addresses(of: id) ?? []) }
+            }
         }
     }
 
-    func finished(_ instance: ServiceInstance) {
-        active = max(0, active - 1)
-        guard let client else { return }
-        if instance.mustLookAgain {
-            instance.mustLookAgain = false
-            if instances[instance.name] === instance { waiting.append(instance) }
-        }
-        guard active < Self.lookups, !waiting.isEmpty else { return }
-        active += 1
-        waiting.removeFirst().lookUp(client)
+    /// What the back end before had shown and this one has not found again.
+    func dropUnseen() {
+        for instance in instances.values where instance.sightings.isEmpty { drop(instance) }
     }
 
-    func changed(_ instance: ServiceInstance) {
+    private func saw(_ pointer: [UInt8], _ sighting: Sighting) {
+        guard interfaces.isEmpty || interfaces.contains(sighting.interfaceName),
+            let name = DNSName.instance(pointer)
+        else { return }
+        guard let instance = instances[name] else {
+            guard instances.count < Limits.listedPeers else { return }
+            let instance = ServiceInstance(name, on: loop, lookups: lookups) { [weak self] in self?.changed($0) }
+            instances[name] = instance
+            instance.sightings.insert(sighting)
+            return start(instance)
+        }
+        let isBack = instance.sightings.isEmpty
+        guard instance.sightings.insert(sighting).inserted else { return }
+        if isBack { start(instance) } else { instance.placesChanged() }
+    }
+
+    private func missed(_ pointer: [UInt8], _ sighting: Sighting) {
+        guard let name = DNSName.instance(pointer), let instance = instances[name],
+            instance.sightings.remove(sighting) != nil
+        else { return }
+        if instance.sightings.isEmpty { drop(instance) } else { instance.placesChanged() }
+    }
+
+    private func start(_ instance: ServiceInstance) {
+        guard let backend else { return }
+        instance.attach(backend)
+        lookups.addNew(instance) { [turns] in turns.add($0) }
+    }
+
+    private func drop(_ instance: ServiceInstance) {
+        instances[instance.name] = nil
+        for change in table.remove(instance.name) { report(change) }
+        turns.remove(instance)
+        lookups.remove(instance)
+        instance.forget()
+    }
+
+    private func changed(_ instance: ServiceInstance) {
         guard instances[instance.name] === instance else { return }
-        guard let advert = instance.advert else {
-            for change in table.remove(instance.name) { report(change) }
-            return
-        }
-        for change in table.set(instance.name, advert, instance.addresses) { report(change) }
-    }
-}
-
-/// Where an instance was seen: an interface and an IP version.
-struct Sighting: Hashable {
-    let interface: CInt
-    let proto: CInt
-
-    init(_ interface: CInt, _ proto: CInt) {
-        self.interface = interface
-        self.proto = proto
-    }
-
-    var interfaceName: String {
-        var name = [CChar](repeating: 0, count: 16)  // IF_NAMESIZE
-        guard interface > 0, if_indextoname(UInt32(interface), &name) != nil else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let changes = instance.advert.map { table.set(instance.name, $0, instance.addresses) }
+        for change in changes ?? table.remove(instance.name) { report(change) }
     }
 }

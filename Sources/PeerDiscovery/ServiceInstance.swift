@@ -1,140 +1,213 @@
-internal import CAvahi
 internal import PeerModel
 
-/// One instance of the service: its TXT record, which is watched, and where it is, which is looked up when something changed.
+/// One instance of the service: what its TXT record says, and where it is, which is looked up when something changed.
 final class ServiceInstance {
-    private static let classIN = UInt16(AVAHI_DNS_CLASS_IN)
+    /// After the number in the advert has grown: new addresses may be on the network only seconds later.
+    private static let followUps = [3.0, 7.0]
+    /// After a look that found nothing.
+    private static let retries = [2.0, 4, 8, 16, 32, 60]
+
+    /// Who has not answered by then is followed like the others, and listed when it answers.
+    private static let firstLimit = 1.0
 
     let name: String
-    private let domain: String
-    private unowned let browser: ServiceBrowser
+    private let loop: PollLoop
+    private let lookups: LookupQueue
+    private let changed: (ServiceInstance) -> Void
+    private var backend: (any AvahiBackend)?
     var sightings: Set<Sighting> = []
     private(set) var advert: Advert?
     private(set) var addresses: [PeerAddress] = []
-    private var port: UInt16 = 0
-    private var found: Set<PeerAddress.IP> = []
-    private var watcher: OpaquePointer?
-    private var resolver: OpaquePointer?
-    private var addressBrowsers: [OpaquePointer] = []
-    private(set) var isLookingUp = false
-    var mustLookAgain = false
+    private var firstLook: AvahiObject?
+    private var firstTimer: PollLoop.Timer?
+    private var watcher: AvahiObject?
+    private var watchedPlace = Sighting.anywhere
+    private var records = SeenRecords()
+    private var watchTimer: PollLoop.Timer?
+    private var lookup: AddressLookup?
+    private var timers: [PollLoop.Timer] = []
+    private var failures = 0
+    /// Who wants to know when the next look is over.
+    private var waiting: [() -> Void] = []
 
-    init(name: String, domain: String, browser: ServiceBrowser) {
+    init(
+        _ name: String, on loop: PollLoop, lookups: LookupQueue, changed: @escaping (ServiceInstance) -> Void
+    ) {
         self.name = name
-        self.domain = domain
-        self.browser = browser
+        self.loop = loop
+        self.lookups = lookups
+        self.changed = changed
     }
 
-    private static func at(_ userdata: UnsafeMutableRawPointer?) -> ServiceInstance? {
-        userdata.map { Unmanaged<ServiceInstance>.fromOpaque($0).takeUnretainedValue() }
+    func attach(_ backend: any AvahiBackend) { self.backend = backend }
+
+    private var fullName: String { DNSName.text([Array(name.utf8)]) + "." + Advert.serviceType + ".local" }
+
+    /// Where to look: its interface if it is seen on one alone, since every look costs questions on each.
+    private var place: Sighting {
+        guard let first = sightings.first, sightings.allSatisfy({ $0.interface == first.interface }) else {
+            return .anywhere
+        }
+        return first.byAnyProtocol
     }
 
-    /// For C: the browser keeps the instance as long as any of its objects exist.
-    private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+    /// It is seen elsewhere too, or no longer.
+    func placesChanged() {
+        if watcher != nil, watchedPlace != place {
+            unwatch()
+            watch()
+        }
+        lookAgain()
+    }
 
-    var isWatching: Bool { watcher != nil }
+    // MARK: The first look
 
-    /// Follows the TXT record; the first answer starts the first lookup.
-    func watch(_ client: OpaquePointer) {
-        var full = [CChar](repeating: 0, count: 1014)  // AVAHI_DOMAIN_NAME_MAX
-        guard avahi_service_name_join(&full, full.count, name, Advert.serviceType, domain) == 0 else { return }
-        watcher = avahi_record_browser_new(
-            client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), full, Self.classIN, UInt16(AVAHI_DNS_TYPE_TXT),
-            AvahiLookupFlags(0),
-            { _, _, _, event, _, _, _, data, size, _, userdata in
-                guard event == AVAHI_BROWSER_NEW, let data else { return }
-                let bytes = Array(UnsafeRawBufferPointer(start: data, count: size))
-                ServiceInstance.at(userdata)?.read(bytes)
-            }, context)
+    /// Asks for everything at once, so that it is listed soon; `done` when that is over, however it went.
+    func lookFirst(_ done: @escaping () -> Void) {
+        let end = { [weak self] in
+            guard let self, let timer = firstTimer else { return }
+            timer.cancel()
+            firstLook?.free()
+            (firstLook, firstTimer) = (nil, nil)
+            done()
+        }
+        firstLook = try? backend?.resolve(name, at: sightings.min { $0.rank < $1.rank } ?? .anywhere) {
+            [weak self] service in
+            if let self, let service { read(service) }
+            end()
+        }
+        firstTimer = loop.after(firstLook == nil ? 0 : Self.firstLimit) { end() }
+    }
+
+    private func read(_ service: ResolvedService) {
+        let old = advert
+        advert = TXTRecord.advert(from: service.txt)
+        if let address = service.address, !addresses.contains(address) {
+            addresses.append(address)
+        } else if old == advert {
+            return
+        }
+        changed(self)
+    }
+
+    // MARK: What it says
+
+    /// Follows the TXT record; the first answer starts the first look.
+    func watch() {
+        guard let backend, watcher == nil else { return }
+        watchedPlace = place
+        watcher = try? backend.browse(fullName, .text, at: place) { [weak self] in self?.took($0) }
+        if watcher == nil { watchLater() }
+    }
+
+    private func took(_ event: RecordEvent) {
+        switch event {
+        case .found(let bytes, let sighting): records.add(bytes, sighting)
+        case .gone(let bytes, let sighting): records.remove(bytes, sighting)
+        case .failed: return watchLater()
+        case .known, .settled: return
+        }
+        if let record = records.latest { read(record) }
+    }
+
+    func unwatch() {
+        records = SeenRecords()
+        watcher?.free()
+        watcher = nil
+        watchTimer?.cancel()
+    }
+
+    private func watchLater() {
+        unwatch()
+        watchTimer = loop.after(Self.retries[0]) { [weak self] in self?.watch() }
     }
 
     private func read(_ record: [UInt8]) {
         let old = advert
         advert = TXTRecord.split(record).flatMap(TXTRecord.advert)
-        let isMoved = old?.run != advert?.run || old?.revision != advert?.revision || addresses.isEmpty
-        if isMoved, advert != nil { browser.lookUp(self) }
-        browser.changed(self)
+        if let advert {
+            let isMoved = old.map { $0.run != advert.run || $0.revision != advert.revision } ?? false
+            if isMoved { Self.followUps.forEach { lookAgain(after: $0) } }
+            if isMoved || addresses.isEmpty && !isLookingUp { lookups.add(self) }
+        }
+        if old != advert { changed(self) }
+    }
+
+    private func lookAgain(after seconds: Double) {
+        timers.removeAll { !$0.isPending }
+        timers.append(loop.after(seconds) { [weak self] in self?.lookAgain() })
     }
 
     // MARK: Where it is
 
-    func lookUp(_ client: OpaquePointer) {
-        isLookingUp = true
-        found = []
-        resolver = avahi_service_resolver_new(
-            client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), name, Advert.serviceType, domain,
-            CInt(AVAHI_PROTO_UNSPEC), AVAHI_LOOKUP_NO_TXT,
-            { resolver, _, _, event, _, _, _, host, _, port, _, _, userdata in
-                guard let instance = ServiceInstance.at(userdata) else { return }
-                avahi_service_resolver_free(resolver)
-                instance.resolver = nil
-                guard event == AVAHI_RESOLVER_FOUND, let host else { return instance.finish() }
-                instance.port = port
-                instance.browseAddresses(avahi_service_resolver_get_client(resolver), of: String(cString: host))
-            }, context)
-        if resolver == nil { finish() }
-        self.client = client
-    }
-    private var client: OpaquePointer?
+    private var isLookingUp: Bool { lookup != nil }
 
-    private func browseAddresses(_ unused: OpaquePointer?, of host: String) {
-        guard let client else { return finish() }
-        for type in [AVAHI_DNS_TYPE_A, AVAHI_DNS_TYPE_AAAA] {
-            let made = avahi_record_browser_new(
-                client, CInt(AVAHI_IF_UNSPEC), CInt(AVAHI_PROTO_UNSPEC), host, Self.classIN, UInt16(type),
-                AvahiLookupFlags(0),
-                { browser, interface, proto, event, _, _, _, data, size, _, userdata in
-                    guard let instance = ServiceInstance.at(userdata), let browser else { return }
-                    switch event {
-                    case AVAHI_BROWSER_NEW:
-                        guard let data else { return }
-                        let bytes = Array(UnsafeRawBufferPointer(start: data, count: size))
-                        instance.saw(bytes, Sighting(interface, proto))
-                    case AVAHI_BROWSER_ALL_FOR_NOW, AVAHI_BROWSER_FAILURE: instance.ended(browser)
-                    default: break
-                    }
-                }, context)
-            if let made { addressBrowsers.append(made) }
+    /// Looks again if it is worth it, and calls back when that is over.
+    func lookAgain(_ done: (() -> Void)? = nil) {
+        guard advert != nil, backend != nil else {
+            done?()
+            return
         }
-        if addressBrowsers.isEmpty { finish() }
+        if let done { waiting.append(done) }
+        lookups.add(self)
     }
 
-    private func saw(_ bytes: [UInt8], _ sighting: Sighting) {
-        switch bytes.count {
-        case 4: found.insert(.v4(bytes))
-        case 16:
-            let address = PeerAddress(.v6(bytes, scope: nil), port: 0)
-            // Valid only on the link it was heard on.
-            found.insert(.v6(bytes, scope: address.isLinkLocal ? sighting.interfaceName : nil))
-        default: break
+    /// Looks once; called by the queue, which is told when it is over.
+    func lookUp() {
+        guard let backend else { return }
+        let lookup = AddressLookup(
+            backend, at: place, on: loop, isHurried: { [lookups] in lookups.isCrowded },
+            progress: { [weak self] in self?.found($0) }, done: { [weak self] in self?.finish($0) })
+        self.lookup = lookup
+        do { try lookup.start(fullName) } catch { loop.after(0) { [weak self] in self?.finish(.all([])) } }
+    }
+
+    private func found(_ result: AddressLookup.Result) {
+        let old = addresses
+        switch result {
+        case .all(let all): if !all.isEmpty { addresses = all }
+        // The old ones stay until a whole look did not find them.
+        case .some(let some): addresses = Array(Set(some + old))
         }
+        if Set(old) != Set(addresses) { changed(self) }
     }
 
-    private func ended(_ browser: OpaquePointer) {
-        addressBrowsers.removeAll { $0 == browser }
-        avahi_record_browser_free(browser)
-        if addressBrowsers.isEmpty { finish() }
-    }
-
-    private func finish() {
-        isLookingUp = false
-        if !found.isEmpty { addresses = found.map { PeerAddress($0, port: port) } }
-        browser.changed(self)
-        browser.finished(self)
-    }
-
-    /// Lets go of all Avahi objects; they are freed here unless their client's end has done that.
-    func forget(freeing: Bool) {
-        if freeing {
-            if let watcher { avahi_record_browser_free(watcher) }
-            if let resolver { avahi_service_resolver_free(resolver) }
-            for browser in addressBrowsers { avahi_record_browser_free(browser) }
+    private func finish(_ result: AddressLookup.Result) {
+        guard lookup != nil else { return }
+        lookup = nil
+        found(result)
+        var isWhole = true
+        switch result {
+        case .all(let all) where all.isEmpty:
+            let time = Self.retries[min(failures, Self.retries.count - 1)]
+            failures += 1
+            lookAgain(after: time)
+        case .all: failures = 0
+        case .some:
+            failures = 0
+            isWhole = false
         }
-        watcher = nil
-        resolver = nil
-        addressBrowsers = []
-        isLookingUp = false
-        mustLookAgain = false
-        client = nil
+        lookups.finished(self, isWhole: isWhole)
+        // Asked while a look was on: the next one answers.
+        if !lookups.hasQueued(self) { tellWaiting() }
+    }
+
+    private func tellWaiting() {
+        let waiting = self.waiting
+        self.waiting = []
+        for body in waiting { body() }
+    }
+
+    /// Lets go of everything inside Avahi and of what was to happen.
+    func forget() {
+        unwatch()
+        lookup?.cancel()
+        firstLook?.free()
+        firstTimer?.cancel()
+        (lookup, firstLook, firstTimer) = (nil, nil, nil)
+        for timer in timers { timer.cancel() }
+        timers = []
+        (failures, backend) = (0, nil)
+        tellWaiting()
     }
 }

@@ -10,7 +10,14 @@ public struct NodeSettings: Sendable {
 
     /// How peers are found.
     public enum Discovery: String, Sendable {
-        case auto, daemon, off
+        /// The daemon if it answers, else `embedded`, until there is a daemon.
+        case auto
+        /// By avahi-daemon.
+        case daemon
+        /// By a responder inside this process.
+        case embedded
+        /// Not at all; a typed address still works.
+        case off
     }
 
     /// What to do with an invitation or an offer.

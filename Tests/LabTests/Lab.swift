@@ -69,6 +69,13 @@ final class Lab: Sendable {
             arguments: ["exec", String(host), "env", "PEERCONNECT_HOME=\(home(host))", Self.binary] + arguments)
     }
 
+    /// Starts another program on a host, by its whole path.
+    func tool(_ host: Int, _ command: String...) throws -> Running {
+        try Running(
+            name: "h\(host)", script: Self.script, state: state, home: home(host),
+            arguments: ["exec", String(host)] + command)
+    }
+
     /// A chat program on a host, that says its events as JSON; `more` are its further options.
     func chat(_ host: Int, _ more: String...) async throws -> Running {
         let program = try Running(

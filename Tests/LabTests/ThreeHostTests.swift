@@ -90,7 +90,7 @@ struct ThreeHostTests {
     func typedAddress() async throws {
         let lab = try Lab(hosts: 2, "--no-avahi")
         let guest = try await lab.chat(2, "--accept", "all", "--discovery", "off")
-        let host = try await lab.chat(1)
+        let host = try await lab.chat(1, "--discovery", "daemon")
         #expect(try await host.event("discovery") { $0.text("state") == "down" }.text("reason") != nil)
         host.send("/invite 10.77.0.2")
         for program in [host, guest] { try await program.event("chat.started") }

@@ -140,7 +140,7 @@ struct CommandLineTests {
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
-          --discovery auto|daemon|off
+          --discovery auto|daemon|embedded|off
                                       how peers are found
           -h, --help                  show this help
           -V, --version               show the version
@@ -170,7 +170,7 @@ struct CommandLineTests {
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
-          --discovery auto|daemon|off
+          --discovery auto|daemon|embedded|off
                                       how peers are found
           -h, --help                  show this help
           -V, --version               show the version

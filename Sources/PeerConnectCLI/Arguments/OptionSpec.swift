@@ -45,7 +45,7 @@ let globalOptions: [OptionSpec] = [
     OptionSpec("--plain", help: "lines only, also PEERCONNECT_PLAIN; implied off a terminal"),
     OptionSpec("--port", value: "N", help: "listen on exactly this port; 0 is any"),
     OptionSpec("--interface", value: "IF", isRepeatable: true, help: "use only this network interface; repeatable"),
-    OptionSpec("--discovery", value: "auto|daemon|off", help: "how peers are found"),
+    OptionSpec("--discovery", value: "auto|daemon|embedded|off", help: "how peers are found"),
     OptionSpec("--help", "-h", help: "show this help"),
     OptionSpec("--version", "-V", help: "show the version"),
     OptionSpec("--verbose", "-v", help: "say more on standard error"),

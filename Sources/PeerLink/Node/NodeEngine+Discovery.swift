@@ -14,11 +14,17 @@ extension NodeEngine {
     }
 
     func startDiscovery() {
-        guard settings.discovery != .off else {
-            return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
+        let mode: DiscoverySettings.Mode
+        switch settings.discovery {
+        case .auto: mode = .auto
+        case .daemon: mode = .daemon
+        case .embedded: mode = .embedded
+        case .off: return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
         }
-        let own = OwnRun(id: identity.id, run: run.description)
-        let discovery = DaemonDiscovery(own: own, interfaces: settings.interfaces) { [weak self] event in
+        let discoverySettings = DiscoverySettings(
+            own: OwnRun(id: identity.id, run: run.description), mode: mode, interfaces: settings.interfaces,
+            localInterfaces: Self.local(NetworkInterface.current()))
+        let discovery = Discovery(discoverySettings) { [weak self] event in
             self?.loop.post { self?.assumeIsolated { $0.discovered(event) } }
         }
         self.discovery = discovery
@@ -32,6 +38,7 @@ extension NodeEngine {
         interfaceMonitor = try? InterfaceMonitor(on: loop) { [weak self] interfaces in
             self?.assumeIsolated { engine in
                 engine.ownNetworks = interfaces.flatMap(\.addresses)
+                engine.discovery?.set(Self.local(interfaces))
                 engine.revision += 1
                 engine.refreshAdvert()
             }
@@ -41,12 +48,18 @@ extension NodeEngine {
         }
     }
 
+    private static func local(_ interfaces: [NetworkInterface]) -> [LocalInterface] {
+        interfaces.map {
+            LocalInterface(name: $0.name, isLoopback: $0.isLoopback, addresses: $0.addresses.map(\.address.ip))
+        }
+    }
+
     private func discovered(_ event: DiscoveryEvent) {
         guard !isStopped else { return }
         switch event {
-        case .up(let backend): emit(.discovery(backend: backend, state: .up, reason: nil))
-        case .published: emit(.discovery(backend: "daemon", state: .published, reason: nil))
-        case .down(let reason): emit(.discovery(backend: "daemon", state: .down, reason: reason))
+        case .up(let backend, let reason): emit(.discovery(backend: backend, state: .up, reason: reason))
+        case .published(let backend): emit(.discovery(backend: backend, state: .published, reason: nil))
+        case .down(let backend, let reason): emit(.discovery(backend: backend, state: .down, reason: reason))
         case .change(.found(let peer)), .change(.updated(let peer)):
             let event = directory.found(
                 id: peer.id, name: peer.name, isBusy: peer.isBusy, kind: peer.kind.rawValue, addresses: peer.addresses)

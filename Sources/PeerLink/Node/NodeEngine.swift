@@ -32,7 +32,7 @@ package actor NodeEngine {
     var dialOf: [ConnectionID: DialID] = [:]
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
-    var discovery: DaemonDiscovery?
+    var discovery: Discovery?
     var interfaceMonitor: InterfaceMonitor?
     /// What this machine is connected to directly.
     var ownNetworks = NetworkInterface.current().flatMap(\.addresses)
@@ -99,13 +99,7 @@ package actor NodeEngine {
             try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
         }
         for connection in connections.values { handle(connection.end(.closedHere), of: connection) }
-        await withCheckedContinuation { done in
-            let spawned: Void? = try? BlockingThread.spawn("goodbye") {
-                discovery?.stop()
-                done.resume()
-            }
-            if spawned == nil { done.resume() }
-        }
+        await discovery?.stop()
         sink.finish()
     }
 

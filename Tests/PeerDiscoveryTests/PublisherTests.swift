@@ -1,0 +1,92 @@
+import PeerModel
+import Testing
+
+@testable import PeerDiscovery
+
+@Suite("The own advert", .timeLimit(.minutes(1)))
+struct PublisherTests {
+    final class Scene {
+        let loop: PollLoop
+        let network: FakeBackend
+        let publisher: Publisher
+        private let told: Told
+        var reports: [String] { told.reports }
+
+        final class Told { var reports: [String] = [] }
+
+        init() throws {
+            let loop = try #require(PollLoop()), told = Told()
+            self.loop = loop
+            self.told = told
+            network = FakeBackend(on: loop)
+            publisher = Publisher(interfaces: [], on: loop) { report in
+                switch report {
+                case .published: told.reports.append("published")
+                case .failed(let reason): told.reports.append(reason)
+                }
+            }
+        }
+    }
+
+    @Test("A new state is a new record, a new port or name a new registration")
+    func changes() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.publisher.attach(scene.network)
+            #expect(scene.network.published.isEmpty)
+            scene.publisher.set(try advert(1, port: 1))
+            #expect(scene.loop.run { scene.reports == ["published"] })
+            scene.publisher.set(try advert(1, isBusy: true, port: 1))
+            scene.publisher.set(try advert(1, isBusy: true, port: 1))
+            #expect(scene.network.updated.map { $0.txt.contains("st=busy") } == [true])
+            scene.publisher.set(try advert(1, isBusy: true, port: 2))
+            scene.publisher.set(try advert(1, name: "Bob", port: 2))
+            #expect(scene.network.published.map(\.port) == [1, 2, 2])
+            #expect(scene.network.published.last?.name.hasPrefix("Bob ") == true)
+            #expect(scene.network.objects == 1)
+            scene.publisher.detach()
+            #expect(scene.network.objects == 0)
+        }
+    }
+
+    @Test("A taken name is evaded a few times, then it is said, and the display name never changes")
+    func collision() async throws {
+        try await onThread {
+            let scene = try Scene()
+            let own = try advert(1, port: 1)
+            scene.network.taken = [own.instanceName]
+            scene.publisher.set(own)
+            scene.publisher.attach(scene.network)
+            #expect(scene.loop.run { scene.reports == ["published"] })
+            #expect(scene.network.published.count == 2)
+            #expect(scene.network.published.allSatisfy { $0.txt.contains("name=Ada") })
+            for number in 2..<10 { scene.network.taken.insert(own.instanceName + " #\(number)") }
+            scene.publisher.detach()
+            scene.publisher.attach(scene.network)
+            #expect(scene.loop.run { scene.reports.count == 2 })
+            #expect(scene.reports.last?.contains("taken") == true)
+            #expect(scene.network.published.count == 8)
+        }
+    }
+
+    @Test("A failure is said once and mended without anybody's help")
+    func failure() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.network.refusal = "access denied"
+            scene.publisher.set(try advert(1, port: 1))
+            scene.publisher.attach(scene.network)
+            #expect(scene.reports == ["the advert was not taken: access denied"])
+            scene.loop.pass(1.2)
+            #expect(scene.reports.count == 1)
+            scene.network.refusal = nil
+            #expect(scene.loop.run { scene.reports.last == "published" })
+            scene.network.refusal = "too large"
+            scene.publisher.set(try advert(1, isBusy: true, port: 1))
+            #expect(scene.reports.last == "the advert was not taken: too large")
+            scene.network.refusal = nil
+            #expect(scene.loop.run { scene.reports.last == "published" })
+            #expect(scene.network.published.last?.txt.contains("st=busy") == true)
+        }
+    }
+}
