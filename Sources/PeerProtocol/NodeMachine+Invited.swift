@@ -231,6 +231,7 @@ extension NodeMachine {
                 welcome, me: me, host: joining.from, connection: connection, invite: joining.invite,
                 environment: environment)
             slots[welcome.chat] = .member(chat)
+            crossed = [:]  // what was wanted has come about; from now on invitations are asked about again
             effects.append(chat.started)
         } catch {
             slots[welcome.chat] = nil

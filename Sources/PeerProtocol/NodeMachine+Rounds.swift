@@ -21,6 +21,7 @@ extension NodeMachine {
             return
         }
         let answers = round.answers
+        crossed = [:]
         admit(round, to: chat, at: moment)
         put(nil, in: chat)
         effects.append(.emit(.inviteDone(chat: chat, answers: answers, line: round.line)))

@@ -83,6 +83,22 @@ struct NodeMachineTests {
         }
     }
 
+    @Test(
+        "After a chat that came of crossing invitations, the next ones are asked about",
+        arguments: 0..<50 as Range<UInt64>)
+    func askedAgain(seed: UInt64) throws {
+        let network = MachineNetwork(3, seed: seed)
+        for node in 0..<3 { network.scheduleInvite(from: node, to: (0..<3).filter { $0 != node }) }
+        try network.settle()
+        network.schedule(0) { _ = $0.end(at: $1) }
+        try network.settle()
+        network.scheduleInvite(from: 1, to: [2])
+        network.scheduleInvite(from: 0, to: [2])
+        try network.settle()
+        #expect(network.nodes[2].machine.questions.count == 2)
+        #expect(network.nodes[2].machine.currentView == nil)
+    }
+
     // MARK: A host that lies
 
     /// Shows member 3 another event in the place of each line.
