@@ -33,6 +33,7 @@ let package = Package(
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev", "libavahi-common-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(name: "CSystem"),
+        .target(name: "CTerminal"),
         // Pure: no system module, no clock, no socket.
         module("PeerModel"),
         .target(name: "PeerWire", dependencies: ["PeerModel"], exclude: ["WIRE.md"], swiftSettings: settings),
@@ -41,6 +42,7 @@ let package = Package(
         module("PeerSystem", "CSystem", "PeerModel"),
         module("PeerTLS", "COpenSSL", "PeerModel"),
         module("PeerDiscovery", "CAvahi", "PeerModel"),
+        module("PeerTerminal", "CTerminal", "PeerModel"),
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
         module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
@@ -52,6 +54,11 @@ let package = Package(
         tests("PeerSystemTests", "PeerModel", "PeerSystem"),
         tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
         tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
+        tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe"),
+        // A program for the tests of PeerTerminal to end in every way, inside a terminal of theirs.
+        .executableTarget(
+            name: "TerminalProbe", dependencies: ["PeerTerminal"], path: "Tests/TerminalProbe",
+            swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.

@@ -1,0 +1,135 @@
+/// Keeps the live area below the finished lines: says which bytes lead from the last frame to the next; pure.
+///
+/// Finished lines are printed once, as the terminal's own lines, and never touched again. All bytes of a frame belong in one
+/// write; terminals that know synchronized output (mode 2026) show it whole. Nothing else may write to the terminal while
+/// a frame stands.
+package struct Screen: Sendable {
+    private let palette: Palette
+    private let reflows: Bool
+    private var size: TerminalSize
+    /// What stands on the screen, for a width of `drawnWidth`; without rows when nothing does.
+    private var drawn = Frame(rows: [], cursorRow: 0, cursorColumn: 0)
+    private var drawnWidth: Int
+    private var isUnsure = true
+
+    /// `reflows`: the terminal wraps lines anew when its width changes, as all but xterm itself do.
+    package init(size: TerminalSize, palette: Palette, reflows: Bool = true) {
+        self.size = size
+        self.palette = palette
+        self.reflows = reflows
+        drawnWidth = size.columns
+    }
+
+    /// How many rows of the live area stand below the cursor's; `nil` when nothing stands.
+    package var rowsBelowCursor: Int? { drawn.rows.isEmpty ? nil : drawn.rows.count - 1 - drawn.cursorRow }
+
+    /// The window has another size; the next frame draws all anew.
+    package mutating func resize(to size: TerminalSize) {
+        self.size = size
+        isUnsure = true
+    }
+
+    /// The next frame draws all anew, as Ctrl-L asks for.
+    package mutating func refresh() { isUnsure = true }
+
+    /// Another program has used the terminal, or it was restored: the cursor is on a fresh line and nothing stands.
+    package mutating func forget() {
+        drawn = Frame(rows: [], cursorRow: 0, cursorColumn: 0)
+        isUnsure = true
+    }
+
+    /// The bytes that print finished lines and show the frame; empty when nothing changes.
+    package mutating func draw(_ frame: Frame, printing lines: [StyledText] = []) -> [UInt8] {
+        let frame = clipped(frame)
+        var pen = Pen(palette: palette, width: size.columns, row: drawn.cursorRow, column: drawn.cursorColumn)
+        if isUnsure || !lines.isEmpty || frame.rows.isEmpty {
+            eraseAll(&pen)
+            for line in lines { pen.printLine(line.cells) }
+            for (index, row) in frame.rows.enumerated() {
+                if index > 0 { pen.newRow() }
+                pen.write(row[...])
+            }
+            pen.isWhole = true
+        } else {
+            update(to: frame.rows, &pen)
+        }
+        if !frame.rows.isEmpty { pen.move(row: frame.cursorRow, column: frame.cursorColumn) }
+        drawn = frame
+        drawnWidth = size.columns
+        isUnsure = false
+        return pen.finish()
+    }
+
+    /// Takes the live area off the screen and leaves the cursor at the start of a line: before stopping, leaving, or
+    /// letting another program write.
+    package mutating func clear() -> [UInt8] {
+        var pen = Pen(palette: palette, width: size.columns, row: drawn.cursorRow, column: drawn.cursorColumn)
+        eraseAll(&pen)
+        forget()
+        return pen.finish()
+    }
+
+    // MARK: Parts
+
+    /// To the top of what stands, and all of it away.
+    private func eraseAll(_ pen: inout Pen) {
+        pen.row = rowsAboveCursor
+        pen.column = nil
+        pen.move(row: 0, column: 0)
+        if !drawn.rows.isEmpty { pen.eraseBelow() }
+    }
+
+    /// How far the top of the live area is above the cursor, after the terminal may have wrapped its rows.
+    private var rowsAboveCursor: Int {
+        guard reflows, size.columns < drawnWidth, !drawn.rows.isEmpty else { return drawn.cursorRow }
+        let above = drawn.rows[..<drawn.cursorRow].reduce(0) { $0 + Self.rows(of: $1[...], width: size.columns) }
+        var column = 0
+        let beforeCursor = drawn.rows[drawn.cursorRow].prefix { cell in
+            column += cell.columns
+            return column <= drawn.cursorColumn
+        }
+        return above + Self.rows(of: beforeCursor, width: size.columns, isFollowed: true) - 1
+    }
+
+    /// How many rows cells take when they are wrapped.
+    private static func rows(of cells: ArraySlice<Cell>, width: Int, isFollowed: Bool = false) -> Int {
+        var rows = 1, column = 0
+        for cell in cells {
+            if column + cell.columns > width { (rows, column) = (rows + 1, 0) }
+            column += cell.columns
+        }
+        return isFollowed && column >= width ? rows + 1 : rows
+    }
+
+    private func update(to rows: [Row], _ pen: inout Pen) {
+        for (index, row) in rows.enumerated() {
+            guard index < drawn.rows.count else {
+                pen.move(row: index - 1, column: nil)
+                pen.newRow()
+                pen.write(row[...])
+                continue
+            }
+            let old = drawn.rows[index]
+            guard old != row else { continue }
+            // Only behind plain ASCII is it certain where the terminal has put a cell.
+            let same = zip(old, row).prefix { $0 == $1 && $0.isASCII }.count
+            pen.move(row: index, column: row[..<same].reduce(0) { $0 + $1.columns })
+            pen.write(row[same...])
+            let isShorter = row.columns < old.columns || !old.allSatisfy(\.isASCII)
+            if isShorter, row.columns < size.columns { pen.eraseRest() }
+        }
+        if rows.count < drawn.rows.count {
+            pen.move(row: rows.count, column: 0)
+            pen.eraseBelow()
+        }
+    }
+
+    /// What fits the screen, whatever the caller gives.
+    private func clipped(_ frame: Frame) -> Frame {
+        var frame = frame.window(rows: size.rows)
+        frame.rows = frame.rows.map { $0.fitting(size.columns) }
+        frame.cursorColumn = max(0, min(frame.cursorColumn, size.columns - 1))
+        frame.cursorRow = max(0, min(frame.cursorRow, frame.rows.count - 1))
+        return frame
+    }
+}
