@@ -3,7 +3,9 @@ import Testing
 @testable import PeerTerminal
 
 @Suite struct CompletionTests {
-    private static let names = ["/peers", "/send", "my file.txt", "my other.txt", "don't.txt", "a\"b.txt", "x*y.txt", "Bob", "日本.txt"]
+    private static let names = [
+        "/peers", "/send", "my file.txt", "my other.txt", "don't.txt", "a\"b.txt", "x*y.txt", "Bob", "日本.txt",
+    ]
 
     /// The names that begin with the word.
     private static func completer(_ query: CompletionQuery) -> [CompletionCandidate] {
@@ -20,10 +22,13 @@ import Testing
     @Test(
         "What Tab adds is quoted as it was begun, and means the same words to a shell",
         arguments: [
-            ("/se", "/send "), ("/send di", "/send dir/"), ("/send don", #"/send don\'t.txt "#), ("/send 'don", #"/send 'don'\''t.txt' "#),
-            (#"/send "don"#, #"/send "don't.txt" "#), ("/send a", #"/send a\"b.txt "#), (#"/send "a"#, #"/send "a\"b.txt" "#),
+            ("/se", "/send "), ("/send di", "/send dir/"), ("/send don", #"/send don\'t.txt "#),
+            ("/send 'don", #"/send 'don'\''t.txt' "#),
+            (#"/send "don"#, #"/send "don't.txt" "#), ("/send a", #"/send a\"b.txt "#),
+            (#"/send "a"#, #"/send "a\"b.txt" "#),
             ("/send 'a", #"/send 'a"b.txt' "#), ("/send x", #"/send x\*y.txt "#), ("/send m", #"/send my\ "#),
-            (#"/send my\ f"#, #"/send my\ file.txt "#), ("/send 'my o", "/send 'my other.txt' "), ("/send 日", "/send 日本.txt "),
+            (#"/send my\ f"#, #"/send my\ file.txt "#), ("/send 'my o", "/send 'my other.txt' "),
+            ("/send 日", "/send 日本.txt "),
             ("/send one 'two three' bo", "/send one 'two three' Bob "), ("/send b", "/send Bob "),
             ("it's bo", "it's Bob "), ("my f", "my f"), ("//pe", "//pe"),
         ])

@@ -27,9 +27,11 @@ import Testing
         ("\t", [.tab]), ("\u{1B}[Z", [.backTab]),
         ("\u{7F}", [.backspace]), ("\u{8}", [.backspace]), ("\u{1B}\u{7F}", [.backspaceWord]),
         ("\u{1B}[127;5u", [.backspaceWord]),
-        ("\u{1}", [.control("a")]), ("\u{1A}", [.control("z")]), ("\u{1C}", [.control("\\")]), ("\u{0}", [.control("@")]),
+        ("\u{1}", [.control("a")]), ("\u{1A}", [.control("z")]), ("\u{1C}", [.control("\\")]),
+        ("\u{0}", [.control("@")]),
         ("\u{1B}[99;5u", [.control("c")]), ("\u{1B}[27;5;114~", [.control("r")]),
-        ("\u{1B}b", [.alt("b")]), ("\u{1B}[98;3u", [.alt("b")]), ("\u{1B}é", [.text("é")]), ("\u{1B}[233u", [.text("é")]),
+        ("\u{1B}b", [.alt("b")]), ("\u{1B}[98;3u", [.alt("b")]), ("\u{1B}é", [.text("é")]),
+        ("\u{1B}[233u", [.text("é")]),
         ("\u{1B}", [.escape]), ("\u{1B}[27u", [.escape]), ("\u{1B}[", [.alt("[")]), ("\u{1B}O", [.alt("O")]),
         ("\u{1B}]", [.alt("]")]),
         ("\u{1B}[A\u{1B}OA", [.up, .up]), ("\u{1B}[B", [.down]), ("\u{1B}[C", [.right]), ("\u{1B}OD", [.left]),
@@ -52,7 +54,8 @@ import Testing
         arguments: [
             "\u{1B}[?1;2c", "\u{1B}[>0;276;0c", "\u{1B}[12;40R", "\u{1B}[I", "\u{1B}[O", "\u{1B}[<0;10;20M",
             "\u{1B}[M !!", "\u{1B}[[A", "\u{1B}[15~", "\u{1B}[200;1~", "\u{1B}Op", "\u{1B}[ q", "\u{1B}[1$r",
-            "\u{1B}[57441;1u", "\u{1B}[99999999999999999999999u", "\u{1B}[55296u", "\u{1B}[" + String(repeating: "9", count: 999) + "A",
+            "\u{1B}[57441;1u", "\u{1B}[99999999999999999999999u", "\u{1B}[55296u",
+            "\u{1B}[" + String(repeating: "9", count: 999) + "A",
             "\u{1B}]0;title\u{7}", "\u{1B}]52;c;AAAA\u{1B}\\", "\u{1B}P1$r0m\u{1B}\\", "\u{1B}_x\u{1B}\\",
             "\u{1B}^" + String(repeating: "y", count: 100_000) + "\u{1B}\\", "\u{1B}Xabc\u{18}", "\u{85}\u{9B}",
         ])
@@ -71,7 +74,8 @@ import Testing
 
     @Test("Keys do not depend on where the bytes are cut")
     func everyCut() {
-        let bytes = Array(Self.spellings.dropLast(3).map(\.0).filter { Self.keys($0.utf8) != [.escape] }.joined(separator: "|").utf8)
+        let bytes = Array(
+            Self.spellings.dropLast(3).map(\.0).filter { Self.keys($0.utf8) != [.escape] }.joined(separator: "|").utf8)
         let whole = Self.keys(bytes)
         #expect(whole.count > 60)
         for cut in 0...bytes.count {
@@ -87,7 +91,8 @@ import Testing
     func brokenUTF8() {
         var random = Seeded(1)
         let parts: [[UInt8]] = [
-            [0x61], [0xC3], [0xA9], [0xE2, 0x82], [0xAC], [0xF0, 0x9F], [0x91, 0xA9], [0xC0], [0xED, 0xA0], [0xF4, 0x90], [0xFF],
+            [0x61], [0xC3], [0xA9], [0xE2, 0x82], [0xAC], [0xF0, 0x9F], [0x91, 0xA9], [0xC0], [0xED, 0xA0],
+            [0xF4, 0x90], [0xFF],
             [0xE0, 0x80], [0xF0, 0x9F, 0x91, 0xA9],
         ]
         for _ in 0..<2000 {
@@ -136,7 +141,9 @@ import Testing
         let likely = Array("\u{1B}[]OPM;0129~u?<\u{7}\\\u{18}a\r".utf8)
         for _ in 0..<200 {
             var decoder = KeyDecoder()
-            let bytes = (0..<40).map { _ in Bool.random(using: &random) ? random.pick(likely) : UInt8.random(in: 0...255, using: &random) }
+            let bytes = (0..<40).map { _ in
+                Bool.random(using: &random) ? random.pick(likely) : UInt8.random(in: 0...255, using: &random)
+            }
             _ = decoder.feed(bytes) + decoder.longSilence()
             #expect(decoder.feed([3]) == [.control("c")])
         }

@@ -18,7 +18,8 @@ extension LineEditor {
     @Test(
         "The keys of Emacs move and delete",
         arguments: [
-            ([.text("héllo")], "héllo|"), ([.text("ab"), .left], "a|b"), ([.text("ab"), .control("b"), .text("x")], "ax|b"),
+            ([.text("héllo")], "héllo|"), ([.text("ab"), .left], "a|b"),
+            ([.text("ab"), .control("b"), .text("x")], "ax|b"),
             ([.text("ab"), .control("a"), .control("f")], "a|b"), ([.text("ab"), .home, .end], "ab|"),
             ([.text("ab"), .control("a"), .control("e")], "ab|"), ([.text("ab"), .control("h")], "a|"),
             ([.text("ab"), .home, .control("d")], "|b"), ([.text("ab"), .home, .delete], "|b"),
@@ -27,8 +28,10 @@ extension LineEditor {
             ([.text("one two"), .home, .alt("d")], "| two"), ([.text("a/b.c d/e.f"), .control("w")], "a/b.c |"),
             ([.text("a/b.c"), .backspaceWord], "a/b.|"), ([.text("one two"), .alt("b"), .control("k")], "one |"),
             ([.text("one two"), .alt("b"), .control("u")], "|two"), ([.text("ab"), .control("t")], "ba|"),
-            ([.text("abc"), .left, .control("t")], "acb|"), ([.text("a"), .newline, .text("bc"), .control("a")], "a\n|bc"),
-            ([.text("ab"), .newline, .text("c"), .up], "a|b\nc"), ([.text("ab"), .newline, .text("cd"), .up, .down], "ab\ncd|"),
+            ([.text("abc"), .left, .control("t")], "acb|"),
+            ([.text("a"), .newline, .text("bc"), .control("a")], "a\n|bc"),
+            ([.text("ab"), .newline, .text("c"), .up], "a|b\nc"),
+            ([.text("ab"), .newline, .text("cd"), .up, .down], "ab\ncd|"),
             ([.text("a"), .newline, .text("b"), .up, .control("k")], "a|b"),
             ([.text("a\u{1B}b\u{7F}c")], "abc|"),
         ] as [([Key], String)])
@@ -122,7 +125,8 @@ extension LineEditor {
         #expect(editor.text == "hello ada")
         #expect(editor.handle([.left, .backspace, .enter]) == .submitted("hello aa"))
         #expect(editor.handle([.control("r"), .text("b.t"), .enter]) == .submitted("/send b.txt"))
-        #expect(editor.handle([.text("x"), .control("r"), .text("zzz"), .control("c")]) == .edited && editor.text == "x")
+        #expect(
+            editor.handle([.text("x"), .control("r"), .text("zzz"), .control("c")]) == .edited && editor.text == "x")
     }
 
     @Test("Pasted lines are one text that is confirmed once")
@@ -136,7 +140,8 @@ extension LineEditor {
         #expect(editor.handle(.left) == .edited, "any other key goes back to editing")
         #expect(editor.handle(.enter) == .confirm(lines: 300))
         #expect(editor.handle(.enter) == .submitted(lines.joined(separator: "\n")))
-        #expect(editor.handle([.text("a"), .newline, .text("b"), .enter]) == .submitted("a\nb"), "typed lines are meant")
+        #expect(
+            editor.handle([.text("a"), .newline, .text("b"), .enter]) == .submitted("a\nb"), "typed lines are meant")
         editor.handle([.paste("a\nb"), .control("c"), .text("a"), .newline])
         #expect(editor.handle(.enter) == .submitted("a\n"), "what was cleared needs no confirmation")
     }
@@ -158,10 +163,15 @@ extension LineEditor {
         var random = Seeded(seed)
         var editor = LineEditor(limit: 200)
         var reference = SimpleEditor(limit: 200)
-        let texts = ["a", "b ", "é", "e", "\u{301}", "\u{200D}", "👩", "👩‍👩‍👧", "\u{1F1E9}", "\u{1F1EA}", "🇩🇪", "漢字", ".", "\u{FE0F}", "x1 y2", "\r\n", "क", "\u{94D}"]
+        let texts = [
+            "a", "b ", "é", "e", "\u{301}", "\u{200D}", "👩", "👩‍👩‍👧", "\u{1F1E9}", "\u{1F1EA}", "🇩🇪", "漢字", ".", "\u{FE0F}",
+            "x1 y2", "\r\n", "क", "\u{94D}",
+        ]
         let others: [Key] = [
-            .left, .right, .home, .end, .backspace, .delete, .wordLeft, .wordRight, .backspaceWord, .deleteWord, .newline,
-            .control("k"), .control("u"), .control("w"), .control("t"), .control("y"), .paste("p\nq"), .paste("r\u{301}\u{1B}s\n"),
+            .left, .right, .home, .end, .backspace, .delete, .wordLeft, .wordRight, .backspaceWord, .deleteWord,
+            .newline,
+            .control("k"), .control("u"), .control("w"), .control("t"), .control("y"), .paste("p\nq"),
+            .paste("r\u{301}\u{1B}s\n"),
         ]
         for step in 0..<400 {
             let key: Key = Bool.random(using: &random) ? .text(random.pick(texts)) : random.pick(others)

@@ -11,5 +11,7 @@ struct Seeded: RandomNumberGenerator {
         return value ^ value >> 31
     }
 
-    mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: elements.indices, using: &self)] }
+    mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int.random(in: elements.indices, using: &self)]
+    }
 }

@@ -7,10 +7,12 @@ import Testing
     @Test(
         "A cluster has the width that terminals give it",
         arguments: [
-            ("", 0), ("a", 1), ("~", 1), ("é", 1), ("e\u{301}", 1), ("o\u{308}\u{304}", 1), ("\u{301}", 0), ("\u{200B}", 0),
+            ("", 0), ("a", 1), ("~", 1), ("é", 1), ("e\u{301}", 1), ("o\u{308}\u{304}", 1), ("\u{301}", 0),
+            ("\u{200B}", 0),
             ("\u{7}", 0), ("ß", 1), ("я", 1), ("ﷺ", 1), ("\u{AD}", 1), ("\u{0600}", 1),
             ("漢", 2), ("か\u{3099}", 2), ("Ａ", 2), ("ｱ", 1), ("、", 2), ("\u{3000}", 2), ("〿", 1), ("㉈", 1), ("㉐", 2),
-            ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("\u{1161}", 0), ("\u{20000}", 2), ("\u{3FFFD}", 2), ("\u{17000}", 2),
+            ("한", 2), ("\u{1112}\u{1161}\u{11AB}", 2), ("\u{1161}", 0), ("\u{20000}", 2), ("\u{3FFFD}", 2),
+            ("\u{17000}", 2),
             ("क्षि", 2), ("நி", 1), ("ก็", 1),
             ("😀", 2), ("👩‍👩‍👧‍👦", 2), ("👍🏽", 2), ("🇩🇪", 2), ("🏴󠁧󠁢󠁥󠁮󠁧󠁿", 2), ("⌚", 2), ("☎", 1), ("☎\u{FE0F}", 2), ("⌚\u{FE0E}", 1),
             ("1\u{FE0F}\u{20E3}", 2), ("1", 1), ("❤\u{FE0F}‍🔥", 2), ("…", 1), ("█", 1), ("─", 1), ("\u{1F1E9}", 2),
@@ -47,7 +49,8 @@ import Testing
     @Test("Styled text is harmless, whatever it is made of")
     func harmless() {
         let text = StyledText("a\u{1B}[2J\n\u{9B}b\u{202E}", .bad)
-        #expect(text.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F ~= $0.value) && $0 != "\u{202E}" })
+        #expect(
+            text.text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F ~= $0.value) && $0 != "\u{202E}" })
         #expect("\(text.text)".contains("␛[2J␊"))
     }
 
@@ -67,7 +70,10 @@ import Testing
             let steps = [0, 95, 135, 175, 215, 255], cube = index - 16
             return [steps[cube / 36], steps[cube / 6 % 6], steps[cube % 6]]
         }
-        let used = Palette.indexedPeers + [Palette.indexedQuiet, Palette.indexedGood, Palette.indexedWarning, Palette.indexedBad]
+        let used =
+            Palette.indexedPeers + [
+                Palette.indexedQuiet, Palette.indexedGood, Palette.indexedWarning, Palette.indexedBad,
+            ]
         #expect(Set(used).count == used.count)
         for index in used {
             let part = channels(index).map(linear)

@@ -23,7 +23,8 @@ package struct InputView: Equatable, Sendable {
         }
         for (index, character) in characters.enumerated() {
             let isLineEnd = character == "\n"
-            let cell = isLineEnd ? nil : Cell(entered: character)
+            var cell = isLineEnd ? nil : Cell(entered: character)
+            if let columns = cell?.columns, columns > width { cell = Cell("\u{FFFD}", .plain) }
             if column + (cell?.columns ?? 0) > width || index == cursor && column >= width { breakRow() }
             if index == cursor { place = (rows.count - 1, column) }
             if let cell {

@@ -36,22 +36,22 @@ package struct LiveArea: Sendable {
         let transferCount = grant(transfers.count)
         let waitingCount = grant(waiting.count)
 
-        var rows = Self.fold(waiting.prefix(waitingCount).map(\.cells), of: waiting.count, width)
-        rows += Self.fold(transfers.prefix(transferCount).map { $0.row(width: width) }, of: transfers.count, width)
-        rows += Self.fold(questions.prefix(questionCount).map(\.cells), of: questions.count, width)
-        rows += Self.fold(hints.prefix(hintCount).map(\.cells), of: hints.count, width)
+        var rows = Self.fold(waitingCount, of: waiting.count, width) { waiting[$0].cells.cut(to: $1) }
+        rows += Self.fold(transferCount, of: transfers.count, width) { transfers[$0].row(width: $1) }
+        rows += Self.fold(questionCount, of: questions.count, width) { questions[$0].cells.cut(to: $1) }
+        rows += Self.fold(hintCount, of: hints.count, width) { hints[$0].cells.cut(to: $1) }
         if hasStatus { rows.append(status.cells.cut(to: width)) }
         return Frame(
             rows: rows + field.rows, cursorRow: rows.count + field.cursorRow, cursorColumn: field.cursorColumn)
     }
 
-    private static func fold(_ rows: [Row], of count: Int, _ width: Int) -> [Row] {
-        var rows = rows.map { $0.cut(to: width) }
-        if let last = rows.last, rows.count < count {
-            let more = StyledText(" +\(count - rows.count)", .quiet).cells
-            rows[rows.count - 1] = (last.cut(to: max(0, width - more.columns)) + more).cut(to: width)
+    /// The first rows of a group; the last one is shorter when it says how many are missing.
+    private static func fold(_ shown: Int, of count: Int, _ width: Int, _ row: (Int, Int) -> Row) -> [Row] {
+        (0..<shown).map { index in
+            guard index == shown - 1, shown < count else { return row(index, width) }
+            let more = StyledText(" +\(count - shown)", .quiet).cells
+            return (row(index, max(0, width - more.columns)) + more).cut(to: width)
         }
-        return rows
     }
 
     /// Words in columns, read downwards as ls(1) sets them; for hints and lists.

@@ -82,23 +82,26 @@ package struct Screen: Sendable {
     /// How far the top of the live area is above the cursor, after the terminal may have wrapped its rows.
     private var rowsAboveCursor: Int {
         guard reflows, size.columns < drawnWidth, !drawn.rows.isEmpty else { return drawn.cursorRow }
-        let above = drawn.rows[..<drawn.cursorRow].reduce(0) { $0 + Self.rows(of: $1[...], width: size.columns) }
+        let width = size.columns
+        let above = drawn.rows[..<drawn.cursorRow].reduce(0) { $0 + Self.rows(of: $1.flatMap(\.widths), in: width) }
         var column = 0
-        let beforeCursor = drawn.rows[drawn.cursorRow].prefix { cell in
-            column += cell.columns
+        let row = drawn.rows[drawn.cursorRow].flatMap(\.widths)
+        let before = row.prefix { next in
+            column += next
             return column <= drawn.cursorColumn
         }
-        return above + Self.rows(of: beforeCursor, width: size.columns, isFollowed: true) - 1
+        // With what it stands on; behind the last one it stays in its row, full or not.
+        return above + Self.rows(of: Array(row.prefix(before.count + 1)), in: width) - 1
     }
 
-    /// How many rows cells take when they are wrapped.
-    private static func rows(of cells: ArraySlice<Cell>, width: Int, isFollowed: Bool = false) -> Int {
+    /// How many rows characters of these widths take when they are wrapped.
+    private static func rows(of widths: [Int], in width: Int) -> Int {
         var rows = 1, column = 0
-        for cell in cells {
-            if column + cell.columns > width { (rows, column) = (rows + 1, 0) }
-            column += cell.columns
+        for next in widths {
+            if column + next > width { (rows, column) = (rows + 1, 0) }
+            column += next
         }
-        return isFollowed && column >= width ? rows + 1 : rows
+        return rows
     }
 
     private func update(to rows: [Row], _ pen: inout Pen) {

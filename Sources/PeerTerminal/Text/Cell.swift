@@ -36,6 +36,9 @@ struct Cell: Equatable, Sendable {
         self.ink = ink
     }
 
+    /// The widths of its characters, between which a terminal may wrap it.
+    var widths: [Int] { columns <= 2 ? [columns] : text.map { ColumnWidth.columns(of: $0) } }
+
     /// Every terminal gives this the same width.
     var isASCII: Bool { text.utf8.count == columns && text.utf8.allSatisfy { $0 < 0x80 } }
 }
