@@ -20,8 +20,11 @@ static const char end_text[] = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
 static int input = -1, output = -1;
 static struct termios saved, raw;
-// Whoever changes it from 1 restores: a signal may come at any instruction, and on any thread.
-static atomic_int is_raw;
+// AWAY: stopped, or in the background, and to be raw again in the foreground. Whoever changes it from RAW restores: a
+// signal may come at any instruction, and on any thread.
+enum { OFF, AWAY, RAW };
+static atomic_int state = OFF;
+static atomic_bool is_entering, is_stopping;
 static atomic_int rows_below = -1;
 static atomic_int wake = -1;
 static atomic_uint news;
@@ -54,8 +57,7 @@ static void set_modes(const struct termios *modes) {
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-void pct_restore(void) {
-    if (atomic_exchange(&is_raw, 0) == 0) return;
+static void give_back(void) {
     int error = errno;
     set_modes(&saved);
     int rows = atomic_exchange(&rows_below, -1);
@@ -64,21 +66,22 @@ void pct_restore(void) {
         char digits[8];
         int count = 0, size = 2;
         for (int rest = rows > 9999 ? 9999 : rows; rest > 0; rest /= 10) digits[count++] = (char)('0' + rest % 10);
-        if (count == 0) {
-            size = 0;
-        } else {
-            while (count > 0) text[size++] = digits[--count];
-            text[size++] = 'B';
-        }
+        while (count > 0) text[size++] = digits[--count];
+        if (rows > 0) text[size++] = 'B';
+        const char *start = rows > 0 ? text : text + size;
         text[size++] = '\r';
         text[size++] = '\n';
-        send(text, (size_t)size);
+        send(start, (size_t)(text + size - start));
     }
     send(end_text, sizeof end_text - 1);
     errno = error;
 }
 
-bool pct_is_raw(void) { return atomic_load(&is_raw) != 0; }
+void pct_restore(void) {
+    if (atomic_exchange(&state, OFF) == RAW) give_back();
+}
+
+bool pct_is_raw(void) { return atomic_load(&state) == RAW; }
 
 bool pct_is_foreground(void) {
     pid_t group = tcgetpgrp(input);
@@ -86,12 +89,20 @@ bool pct_is_foreground(void) {
 }
 
 static void enter(void) {
-    if (!pct_is_foreground()) return;
-    // After a stop the shell may have given other modes; they are what it wants back.
-    if (!pct_is_raw()) tcgetattr(input, &saved);
-    set_modes(&raw);
-    atomic_store(&is_raw, 1);
-    send(begin_text, sizeof begin_text - 1);
+    // One at a time: a second one would take the raw modes for those to be restored.
+    if (atomic_exchange(&is_entering, true)) return;
+    int now = atomic_load(&state);
+    if (now != OFF && pct_is_foreground()) {
+        // After a stop the shell may have given other modes; they are what it wants back.
+        if (now == AWAY) tcgetattr(input, &saved);
+        set_modes(&raw);
+        if (now == RAW || atomic_compare_exchange_strong(&state, &now, RAW)) {
+            send(begin_text, sizeof begin_text - 1);
+        } else {
+            set_modes(&saved);  // restored for good in the meantime
+        }
+    }
+    atomic_store(&is_entering, false);
 }
 
 static void tell(unsigned what) {
@@ -110,7 +121,9 @@ static void on_fatal(int number, siginfo_t *info, void *context) {
 
 static void on_stop(int number) {
     int error = errno;
-    pct_restore();
+    atomic_store(&is_stopping, true);
+    int now = RAW;
+    if (atomic_compare_exchange_strong(&state, &now, AWAY)) give_back();
     struct sigaction stop = {.sa_handler = SIG_DFL}, ours;
     sigset_t set, mask;
     sigemptyset(&set);
@@ -120,6 +133,7 @@ static void on_stop(int number) {
     pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // stopped here until SIGCONT
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     sigaction(number, &ours, NULL);
+    atomic_store(&is_stopping, false);
     // Not left to SIGCONT's handler: without a shell that could continue it, the process was not stopped at all.
     enter();
     tell(PCT_CONTINUED);
@@ -132,6 +146,12 @@ static void on_continue(int number) {
     enter();
     tell(PCT_CONTINUED);
     errno = error;
+}
+
+void pct_return(void) {
+    if (atomic_load(&state) != AWAY || atomic_load(&is_stopping) || !pct_is_foreground()) return;
+    enter();
+    tell(PCT_CONTINUED);
 }
 
 static void on_resize(int number) {
@@ -176,6 +196,7 @@ int pct_begin(int new_input, int new_output) {
     install(SIGTSTP, &(struct sigaction){.sa_handler = on_stop});
     install(SIGCONT, &(struct sigaction){.sa_handler = on_continue});
     install(SIGWINCH, &(struct sigaction){.sa_handler = on_resize});
+    atomic_store(&state, AWAY);
     enter();
     return 0;
 }

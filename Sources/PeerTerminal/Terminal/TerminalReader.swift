@@ -8,6 +8,8 @@ final class TerminalReader: Sendable {
     private static let quiet: CInt = 50
     private static let longQuiet: CInt = 5_000
 
+    private static let background: CInt = 250
+
     private let input: CInt
     private let output: CInt
     private let isStopped = Mutex(false)
@@ -68,13 +70,14 @@ final class TerminalReader: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var timeout: CInt = -1
         while true {
-            // In the background a read would take what is typed for others; being continued wakes.
+            // In the background a read would take what is typed for others. Nothing tells that this has ended.
             let wantsInput = pct_is_foreground()
+            if wantsInput { pct_return() }
             var ready = [
                 pollfd(fd: pct_wake_descriptor(), events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wantsInput ? input : -1, events: Int16(POLLIN), revents: 0),
             ]
-            let count = poll(&ready, 2, wantsInput ? timeout : 1000)
+            let count = poll(&ready, 2, wantsInput ? timeout : Self.background)
             if isStopped.withLock({ $0 }) { return }
             if count == 0 {
                 guard timeout >= 0, wantsInput else { continue }
