@@ -18,7 +18,7 @@ static const char begin_text[] = "\x1b[?2004h";
 // Bracketed paste off, wrapping on, cursor shown, attributes off.
 static const char end_text[] = "\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[0m";
 
-static int input = -1, output = -1;
+static atomic_int input = -1, output = -1;
 static struct termios saved, raw;
 // AWAY: stopped, or in the background, and to be raw again in the foreground. Whoever changes it from RAW restores: a
 // signal may come at any instruction, and on any thread.

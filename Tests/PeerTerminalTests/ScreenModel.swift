@@ -75,13 +75,15 @@ struct ScreenModel {
         case ("[", "B") where number > 0:
             isPending = false
             row = min(top + size.rows - 1, row + number)
-            if row >= lines.count { faults.append("moved below what is there") }
+            while row >= lines.count { lines.append(Line()) }
         case ("[", "G") where number > 0 && number <= size.columns: (column, isPending) = (number - 1, false)
         case ("[", "K") where body == "[":
             if isPending { faults.append("erases behind a full row") }
             lines[row].columns.removeSubrange(min(column, lines[row].columns.count)...)
+            lines[row].isWrapped = false
         case ("[", "J") where body == "[":
             if column != 0 || isPending { faults.append("erases from the middle of a row") }
+            if row == top { faults.append("erases the whole screen, which tmux keeps a copy of") }
             lines[row] = Line()
             lines.removeSubrange((row + 1)...)
         case ("[", "h") where body == "[?7": wraps = true

@@ -73,17 +73,24 @@ package struct Screen: Sendable {
 
     /// To the top of what stands, and all of it away.
     private func eraseAll(_ pen: inout Pen) {
-        pen.row = rowsAboveCursor
+        let standing = standingRows
+        pen.row = standing.aboveCursor
         pen.column = nil
         pen.move(row: 0, column: 0)
-        if !drawn.rows.isEmpty { pen.eraseBelow() }
+        guard standing.total > 0 else { return }
+        pen.eraseRest()
+        guard standing.total > 1 else { return }
+        // Not from the first row: tmux takes that, in the corner of its screen, for a wish to keep a copy of all that stands.
+        pen.move(row: 1, column: 0)
+        pen.eraseBelow()
+        pen.move(row: 0, column: 0)
     }
 
-    /// How far the top of the live area is above the cursor, after the terminal may have wrapped its rows.
-    private var rowsAboveCursor: Int {
-        guard reflows, size.columns < drawnWidth, !drawn.rows.isEmpty else { return drawn.cursorRow }
+    /// How many rows the live area has, and has above the cursor, after the terminal may have wrapped them.
+    private var standingRows: (aboveCursor: Int, total: Int) {
         let width = size.columns
-        let above = drawn.rows[..<drawn.cursorRow].reduce(0) { $0 + Self.rows(of: $1.flatMap(\.widths), in: width) }
+        guard reflows, width < drawnWidth, !drawn.rows.isEmpty else { return (drawn.cursorRow, drawn.rows.count) }
+        let heights = drawn.rows.map { Self.rows(of: $0.flatMap(\.widths), in: width) }
         var column = 0
         let row = drawn.rows[drawn.cursorRow].flatMap(\.widths)
         let before = row.prefix { next in
@@ -91,7 +98,8 @@ package struct Screen: Sendable {
             return column <= drawn.cursorColumn
         }
         // With what it stands on; behind the last one it stays in its row, full or not.
-        return above + Self.rows(of: Array(row.prefix(before.count + 1)), in: width) - 1
+        let within = Self.rows(of: Array(row.prefix(before.count + 1)), in: width) - 1
+        return (heights[..<drawn.cursorRow].reduce(within, +), heights.reduce(0, +))
     }
 
     /// How many rows characters of these widths take when they are wrapped.
