@@ -34,8 +34,9 @@ static struct sigaction before[SIGNALS];
 static bool is_ours[SIGNALS];
 
 // Whatever ends a process by default, but SIGKILL; those that others handle already are passed on to them.
-static const int fatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT,   SIGBUS,  SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2,
-                            SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR,  SIGSYS};
+static const int fatal[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
+                            SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM,
+                            SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGPOLL, SIGPWR, SIGSYS};
 
 static void send(const char *text, size_t size) {
     // A terminal that takes nothing must not keep a dying process.
@@ -171,6 +172,13 @@ static void install(int number, struct sigaction *action) {
     is_ours[number] = sigaction(number, action, NULL) == 0;
 }
 
+// So that the handlers can run when this thread's stack has overflowed; other threads die of that without them.
+static void give_stack(void) {
+    static char bytes[64 << 10];
+    stack_t now, stack = {.ss_sp = bytes, .ss_size = sizeof bytes};
+    if (sigaltstack(NULL, &now) == 0 && now.ss_flags & SS_DISABLE) sigaltstack(&stack, NULL);
+}
+
 int pct_begin(int new_input, int new_output) {
     static bool is_registered;
     if (input != -1) return EBUSY;
@@ -196,6 +204,7 @@ int pct_begin(int new_input, int new_output) {
     install(SIGTSTP, &(struct sigaction){.sa_handler = on_stop});
     install(SIGCONT, &(struct sigaction){.sa_handler = on_continue});
     install(SIGWINCH, &(struct sigaction){.sa_handler = on_resize});
+    give_stack();
     atomic_store(&state, AWAY);
     enter();
     return 0;

@@ -12,7 +12,8 @@ final class Pty: Sendable {
     private let slave: CInt
     private let isOpen = Mutex(true)
 
-    /// `controls`: it is the controlling terminal of the program, as in a real session; else its modes outlive the program.
+    /// `controls`: it is the controlling terminal of the program, as in a real session; else its modes outlive the
+    /// program.
     init(_ arguments: [String], controls: Bool = false, environment: [String: String] = [:]) throws {
         var near: CInt = -1, far: CInt = -1
         var name = [CChar](repeating: 0, count: 128)

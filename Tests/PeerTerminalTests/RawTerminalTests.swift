@@ -107,11 +107,11 @@ import Testing
     }
 
     @Test(
-        "Ctrl-Z gives the shell its terminal back, `bg` leaves it there, `fg` takes it again, and at the end it is the shell's"
+        "Ctrl-Z gives the shell its terminal back, `bg` leaves it there, `fg` takes it, and the end gives it back"
     )
     func jobControl() async throws {
         let script =
-            "echo =$(stty -g)=; $PROBE wait; echo =$(stty -g)=; bg; echo =$(stty -g)=; fg; echo =$(stty -g)=; echo over; read"
+            "m() { echo =$(stty -g)=; }; m; $PROBE wait; m; bg; m; fg; m; echo over; read"
         let pty = try Pty(
             ["/bin/bash", "--norc", "--noprofile", "-m", "-c", script], controls: true,
             environment: ["PROBE": Pty.probe])

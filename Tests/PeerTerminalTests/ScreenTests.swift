@@ -4,7 +4,8 @@ import Testing
 @testable import PeerTerminal
 
 @Suite struct ScreenTests {
-    /// A screen, the terminal it draws on, and what both must have in common: the finished lines, then the rows of the frame.
+    /// A screen, the terminal it draws on, and what both must have in common: the finished lines, then the rows of the
+    /// frame.
     struct Scene {
         var screen: Screen
         var model: ScreenModel
@@ -134,8 +135,8 @@ import Testing
             scene.draw(Self.randomArea(&random), printing: lines)
             scene.check("seed \(seed), step \(step)")
             guard Int.random(in: 0..<3, using: &random) == 0 else { continue }
-            // Widths that the finished lines fit, since a terminal that does not wrap anew cuts them; and rows enough that
-            // the old frame does not scroll out of reach.
+            // Widths that the finished lines fit, since a terminal that does not wrap anew cuts them; and rows enough
+            // that the old frame does not scroll out of reach.
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let size = TerminalSize(
                     columns: random.pick([10, 20, 40, 41, 100, 200]), rows: random.pick([300, 400]))

@@ -50,6 +50,10 @@ case "trap":
 case "fault":
     say("ready")
     UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
+case "overflow":
+    say("ready")
+    func deeper(_ depth: Int) -> Int { depth == .max ? 0 : deeper(depth + 1) + depth % 7 }
+    say("\(deeper(0))")
 case "abort":
     say("ready")
     abort()

@@ -23,12 +23,14 @@ void pct_restore(void);
 bool pct_is_raw(void);
 /// Whether a read would take from the terminal and not from who is in its foreground.
 bool pct_is_foreground(void);
-/// Enters raw mode again when a stop has ended it and the process is in the foreground: shells send no signal to a job that
-/// runs in the background when they take it to the foreground.
+/// Enters raw mode again when a stop has ended it and the process is in the foreground: shells send no signal to a job
+/// that runs in the background when they take it to the foreground.
 void pct_return(void);
-/// How many rows stand below the cursor, so that a way out in a hurry does not end in the middle of them; -1 for nothing.
+/// How many rows stand below the cursor, so that a way out in a hurry does not end in the middle of them; -1 for
+/// nothing.
 void pct_set_rows_below(int rows);
-/// A descriptor that becomes readable with news or by `pct_wake`; never closed, so that no handler can hit another file.
+/// A descriptor that becomes readable with news or by `pct_wake`; never closed, so that no handler can hit another
+/// file.
 int pct_wake_descriptor(void);
 void pct_wake(void);
 /// Makes the wake descriptor unreadable and gives the news since the last time.

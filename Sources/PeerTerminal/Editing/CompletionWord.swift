@@ -9,7 +9,8 @@ struct CompletionWord: Equatable {
     /// The words before it, without their quotes.
     var earlier: [String] = []
 
-    /// Reads what stands before the cursor: words in quotes in a command, at blanks in a message, where an apostrophe is no quote.
+    /// Reads what stands before the cursor: words in quotes in a command, at blanks in a message, where an apostrophe
+    /// is no quote.
     init(_ characters: ArraySlice<Character>) {
         let isCommand = characters.first == "/" && characters.dropFirst().first != "/"
         if isCommand { readQuoted(characters) } else { readPlain(characters) }

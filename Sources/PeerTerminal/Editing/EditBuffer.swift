@@ -16,7 +16,8 @@ struct EditBuffer: Equatable, Sendable {
 
     /// Puts text in place of the clusters, and the cursor behind it.
     ///
-    /// What is inserted or comes to stand side by side may join to one cluster: a letter and a mark, two halves of a flag.
+    /// What is inserted or comes to stand side by side may join to one cluster: a letter and a mark, two halves of a
+    /// flag.
     mutating func replace(_ range: Range<Int>, with text: String) {
         let before = String(characters[..<range.lowerBound]) + text
         characters = Array(before + String(characters[range.upperBound...]))

@@ -5,7 +5,8 @@ package enum LineEvent: Equatable, Sendable {
     /// The text or the cursor may have changed; nothing else is to be done.
     case edited
     case submitted(String)
-    /// The text holds pasted lines, so many in all: ask whether it is one message; Enter, and only Enter, then submits it.
+    /// The text holds pasted lines, so many in all: ask whether it is one message; Enter, and only Enter, then submits
+    /// it.
     case confirm(lines: Int)
     /// Several ways to go on; Tab was pressed.
     case candidates([String])

@@ -1,6 +1,7 @@
 /// Makes keys of the bytes that a terminal sends; pure, so time comes in as a call to `silence()`.
 ///
-/// The bytes may be cut anywhere. Sequences that are unknown or broken are swallowed, and what is kept of one is bounded.
+/// The bytes may be cut anywhere. Sequences that are unknown or broken are swallowed, and what is kept of one is
+/// bounded.
 package struct KeyDecoder: Sendable {
     /// Longer parameters belong to no key.
     private static let parametersAtMost = 32

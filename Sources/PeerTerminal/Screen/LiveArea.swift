@@ -14,9 +14,9 @@ package struct LiveArea: Sendable {
 
     /// The rows for a terminal of this size; one row stays free above them, for finished lines.
     ///
-    /// Where they do not all fit, the row of the cursor stays first of all; up to half is for the input, then come hints, the
-    /// oldest question, the status, further questions, transfers and waiting lines. The last row that is left of a
-    /// group says how many are missing.
+    /// Where they do not all fit, the row of the cursor stays first of all; up to half is for the input, then come
+    /// hints, the oldest question, the status, further questions, transfers and waiting lines. The last row that is
+    /// left of a group says how many are missing.
     package func frame(for size: TerminalSize) -> Frame {
         let width = size.columns
         let budget = max(1, size.rows - 1)

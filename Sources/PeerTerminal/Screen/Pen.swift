@@ -4,7 +4,8 @@ struct Pen {
     private let width: Int
     /// Counted from the top of the live area.
     var row: Int
-    /// `nil` where the terminal may see it differently: behind the last column, or behind what it may give another width.
+    /// `nil` where the terminal may see it differently: behind the last column, or behind what it may give another
+    /// width.
     var column: Int?
     /// The frame is drawn whole.
     var isWhole = false
@@ -78,8 +79,8 @@ struct Pen {
         if !ink.isEmpty { text += Palette.reset }
     }
 
-    /// All bytes; without automatic wrapping where a terminal could find a row wider than it was counted, and in one piece
-    /// where more than one row changes.
+    /// All bytes; without automatic wrapping where a terminal could find a row wider than it was counted, and in one
+    /// piece where more than one row changes.
     mutating func finish() -> [UInt8] {
         let rows = needsGuard ? "\u{1B}[?7l" + text + "\u{1B}[?7h" : text
         let all = printed + rows

@@ -1,8 +1,8 @@
 /// Keeps the live area below the finished lines: says which bytes lead from the last frame to the next; pure.
 ///
-/// Finished lines are printed once, as the terminal's own lines, and never touched again. All bytes of a frame belong in one
-/// write; terminals that know synchronized output (mode 2026) show it whole. Nothing else may write to the terminal while
-/// a frame stands.
+/// Finished lines are printed once, as the terminal's own lines, and never touched again. All bytes of a frame belong
+/// in one write; terminals that know synchronized output (mode 2026) show it whole. Nothing else may write to the
+/// terminal while a frame stands.
 package struct Screen: Sendable {
     private let palette: Palette
     private let reflows: Bool
@@ -80,7 +80,8 @@ package struct Screen: Sendable {
         guard standing.total > 0 else { return }
         pen.eraseRest()
         guard standing.total > 1 else { return }
-        // Not from the first row: tmux takes that, in the corner of its screen, for a wish to keep a copy of all that stands.
+        // Not from the first row: tmux takes that, in the corner of its screen, for a wish to keep a copy of all that
+        // stands.
         pen.move(row: 1, column: 0)
         pen.eraseBelow()
         pen.move(row: 0, column: 0)

@@ -27,10 +27,11 @@ package enum TerminalError: Error, Hashable, Sendable {
 
 /// The terminal in raw mode, until `close()`, the last reference, the end of the process, or a signal that ends it.
 ///
-/// Ctrl-C and Ctrl-Z come as bytes; Ctrl-\ still sends SIGQUIT, the way out of a program that hangs. A stop restores the
-/// terminal, and being continued in the foreground enters raw mode again. There is one at a time.
+/// Ctrl-C and Ctrl-Z come as bytes; Ctrl-\ still sends SIGQUIT, the way out of a program that hangs. A stop restores
+/// the terminal, and being continued in the foreground enters raw mode again. There is one at a time.
 ///
-/// Signals that are blocked and read from a descriptor never reach its handlers: `restore()` before ending for one of those.
+/// Signals that are blocked and read from a descriptor never reach its handlers: `restore()` before ending for one of
+/// those.
 package final class RawTerminal: Sendable {
     private let output: CInt
     private let reader: TerminalReader
@@ -61,7 +62,8 @@ package final class RawTerminal: Sendable {
 
     /// Writes all bytes; false when the terminal is not ours now or has gone.
     ///
-    /// It may wait for a terminal that is slow. `rowsBelowCursor` is the screen's after these bytes, for a way out in a hurry.
+    /// It may wait for a terminal that is slow. `rowsBelowCursor` is the screen's after these bytes, for a way out in a
+    /// hurry.
     @discardableResult
     package func write(_ bytes: [UInt8], rowsBelowCursor: Int?) -> Bool {
         guard isActive else { return false }

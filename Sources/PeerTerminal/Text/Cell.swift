@@ -11,7 +11,8 @@ struct Cell: Equatable, Sendable {
     /// For text that is harmless already.
     init(_ character: Character, _ ink: Ink) {
         let columns = ColumnWidth.columns(of: character)
-        // A mark without a letter would sit on what stands before it; U+25CC is the base that Unicode uses to show marks.
+        // A mark without a letter would sit on what stands before it; U+25CC is the base that Unicode uses to show
+        // marks.
         text = columns == 0 ? "\u{25CC}\(character)" : String(character)
         self.columns = max(1, columns)
         self.ink = ink

@@ -1,7 +1,8 @@
 /// How many columns a terminal gives to text, by grapheme cluster.
 ///
 /// Wide characters are those of EastAsianWidth.txt of Unicode 18.0 (UAX #11, W and F; ambiguous ones are narrow, as
-/// terminals have them unless told otherwise). Emoji and marks follow the standard library's properties, Unicode 17.0 in Swift 6.3.
+/// terminals have them unless told otherwise). Emoji and marks follow the standard library's properties, Unicode 17.0
+/// in Swift 6.3.
 package enum ColumnWidth {
     /// The columns of a whole text; line ends and other controls count nothing.
     package static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
@@ -43,7 +44,8 @@ package enum ColumnWidth {
         }
     }
 
-    /// W and F without what is an emoji by default; what is unassigned or of no width between two ranges is in them, to keep them few.
+    /// W and F without what is an emoji by default; what is unassigned or of no width between two ranges is in them, to
+    /// keep them few.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F,  // leading Hangul consonants
         0x2329...0x232A, 0x2630...0x2637, 0x268A...0x268F,
