@@ -126,6 +126,21 @@ import Testing
         #expect(modes.count == 4 && Set(modes).count == 1, "\(texts)")
     }
 
+    @Test("Modes that the shell changes meanwhile are the ones that it gets back")
+    func otherModes() async throws {
+        let script = "m() { echo =$(stty -g)=; }; m; $PROBE wait; stty -ixany; m; fg; m; echo over; read"
+        let pty = try Pty(
+            ["/bin/bash", "--norc", "--noprofile", "-m", "-c", script], controls: true,
+            environment: ["PROBE": Pty.probe])
+        var texts = [try #require(await pty.output(until: "ready"))]
+        pty.send("z")
+        texts.append(try #require(await pty.output(until: "resumed(")))
+        pty.send("q")
+        texts.append(try #require(await pty.output(until: "over")))
+        let modes = texts.joined().split(separator: "=").filter { $0.contains(":") && !$0.contains(" ") }
+        #expect(modes.count == 3 && modes.first != modes.last && modes.dropFirst().first == modes.last, "\(texts)")
+    }
+
     @Test("Stopped from outside in a shell, the terminal is the shell's, and raw again afterwards")
     func stoppedFromOutside() async throws {
         let script = "$PROBE wait; stty -a; echo stopped; fg; stty -a; echo over; read"

@@ -23,6 +23,8 @@ struct ScreenModel {
     private var wraps = true
     private var isSynchronized = false
     let reflows: Bool
+    /// Terminals differ in the widths of emoji and new characters.
+    var width: @Sendable (Character) -> Int = { ColumnWidth.columns(of: $0) }
 
     init(size: TerminalSize, reflows: Bool = true) {
         self.size = size
@@ -104,7 +106,7 @@ struct ScreenModel {
     }
 
     private mutating func put(_ character: Character) {
-        let width = ColumnWidth.columns(of: character)
+        let width = width(character)
         if width == 0 { faults.append("writes \(character.unicodeScalars)") }
         if isPending || column + width > size.columns {
             guard wraps else { return }  // overwriting the last column, which no frame should do

@@ -146,6 +146,23 @@ import Testing
         }
     }
 
+    @Test("A terminal that sees other widths shows the same text", arguments: [1, 6])
+    func otherWidths(family: Int) {
+        var scene = Scene(TerminalSize(columns: 200, rows: 10))
+        scene.model.width = { $0 == "👩‍👩‍👧" ? family : ColumnWidth.columns(of: $0) }
+        var random = Seeded(family)
+        var editor = LineEditor()
+        for step in 0..<300 {
+            editor.handle([random.pick([.text("👩‍👩‍👧"), .text("ab"), .text("cd"), .left, .backspace, .home, .end])])
+            if editor.text.count > 30 { editor.clear() }
+            var area = Self.area("", status: "👩‍👩‍👧 \(step / 7) members")
+            area.input = editor.view(prompt: "> ")
+            scene.draw(area, printing: step % 50 == 0 ? ["👩‍👩‍👧 line"] : [])
+            #expect(scene.model.texts == scene.expected, "step \(step)")
+        }
+        #expect(scene.model.faults.isEmpty)
+    }
+
     static func randomText(_ random: inout Seeded) -> StyledText {
         let words = [
             "a", "word", "wörter", "漢字", "👩‍👩‍👧", "🇩🇪", "x\u{1B}[2Jy", "\u{301}", "  ", "12:30",
