@@ -153,12 +153,28 @@ import Testing
         var random = Seeded(family)
         var editor = LineEditor()
         for step in 0..<300 {
-            editor.handle([random.pick([.text("👩‍👩‍👧"), .text("ab"), .text("cd"), .left, .backspace, .home, .end])])
+            for _ in 0..<3 {
+                editor.handle([random.pick([.text("👩‍👩‍👧"), .text("ab"), .text("cd"), .left, .backspace, .home, .end])])
+            }
             if editor.text.count > 30 { editor.clear() }
             var area = Self.area("", status: "👩‍👩‍👧 \(step / 7) members")
             area.input = editor.view(prompt: "> ")
             scene.draw(area, printing: step % 50 == 0 ? ["👩‍👩‍👧 line"] : [])
             #expect(scene.model.texts == scene.expected, "step \(step)")
+        }
+        #expect(scene.model.faults.isEmpty)
+    }
+
+    @Test("Rows that such a terminal finds too wide are cut by it, and no line is lost")
+    func otherWidthsInNarrowRows() {
+        var scene = Scene(TerminalSize(columns: 20, rows: 8))
+        scene.model.width = { $0 == "👩‍👩‍👧" ? 6 : ColumnWidth.columns(of: $0) }
+        for step in 0..<40 {
+            let families = String(repeating: "👩‍👩‍👧", count: 3 + step % 5)
+            scene.draw(Self.area(families + "abc", status: families), printing: step % 3 == 0 ? ["line \(step)"] : [])
+            #expect(scene.model.texts.prefix(scene.printed.count) == scene.printed[...], "step \(step)")
+            #expect(scene.model.lines.allSatisfy { !$0.isWrapped }, "step \(step)")
+            #expect(scene.model.row == scene.printed.count + scene.frame.cursorRow, "step \(step)")
         }
         #expect(scene.model.faults.isEmpty)
     }

@@ -126,9 +126,12 @@ package struct Screen: Sendable {
             // Only behind plain ASCII is it certain where the terminal has put a cell.
             let same = zip(old, row).prefix { $0 == $1 && $0.isASCII }.count
             pen.move(row: index, column: row[..<same].reduce(0) { $0 + $1.columns })
+            // Where the end of the old or the new text is uncertain, first: behind a full row it would take the last
+            // cell.
+            let isCertain = old[same...].allSatisfy(\.isASCII) && row[same...].allSatisfy(\.isASCII)
+            if !isCertain { pen.eraseRest() }
             pen.write(row[same...])
-            let isShorter = row.columns < old.columns || !old.allSatisfy(\.isASCII)
-            if isShorter, row.columns < size.columns { pen.eraseRest() }
+            if isCertain, row.columns < old.columns { pen.eraseRest() }
         }
         if rows.count < drawn.rows.count {
             pen.move(row: rows.count, column: 0)
