@@ -80,7 +80,7 @@ struct ScreenModel {
             while row >= lines.count { lines.append(Line()) }
         case ("[", "G") where number > 0 && number <= size.columns: (column, isPending) = (number - 1, false)
         case ("[", "K") where body == "[":
-            if isPending { faults.append("erases behind a full row") }
+            if column != 0 || isPending { faults.append("erases from the middle of a row") }
             lines[row].columns.removeSubrange(min(column, lines[row].columns.count)...)
             lines[row].isWrapped = false
         case ("[", "J") where body == "[":

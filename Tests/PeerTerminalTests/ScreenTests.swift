@@ -57,7 +57,7 @@ import Testing
         #expect(scene.draw(Self.area("ab")) == Array("b".utf8))
         #expect(scene.draw(Self.area("ab")).isEmpty)
         #expect(scene.draw(Self.area("ab", cursor: 1)) == Array("\u{1B}[4G".utf8))
-        #expect(scene.draw(Self.area("a", cursor: 1)) == Array("\u{1B}[K".utf8))
+        #expect(scene.draw(Self.area("a")) == Array("\r\u{1B}[K> a".utf8))
         scene.check("at the end")
     }
 

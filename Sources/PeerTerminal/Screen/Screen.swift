@@ -123,15 +123,18 @@ package struct Screen: Sendable {
             }
             let old = drawn.rows[index]
             guard old != row else { continue }
-            // Only behind plain ASCII is it certain where the terminal has put a cell.
-            let same = zip(old, row).prefix { $0 == $1 && $0.isASCII }.count
-            pen.move(row: index, column: row[..<same].reduce(0) { $0 + $1.columns })
-            // Where the end of the old or the new text is uncertain, first: behind a full row it would take the last
-            // cell.
-            let isCertain = old[same...].allSatisfy(\.isASCII) && row[same...].allSatisfy(\.isASCII)
-            if !isCertain { pen.eraseRest() }
-            pen.write(row[same...])
-            if isCertain, row.columns < old.columns { pen.eraseRest() }
+            let isCertain = old.allSatisfy(\.isASCII) && row.allSatisfy(\.isASCII)
+            if isCertain, row.columns >= old.columns {
+                let same = zip(old, row).prefix { $0 == $1 }.count
+                pen.move(row: index, column: row[..<same].reduce(0) { $0 + $1.columns })
+                pen.write(row[same...])
+            } else {
+                // Erased whole, and before it is written: behind a full row an erasure takes the last cell, and tmux goes
+                // on counting the cells that were erased from the middle of a row when it wraps for another width.
+                pen.move(row: index, column: 0)
+                pen.eraseRest()
+                pen.write(row[...])
+            }
         }
         if rows.count < drawn.rows.count {
             pen.move(row: rows.count, column: 0)
