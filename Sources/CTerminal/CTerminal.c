@@ -24,7 +24,10 @@ static struct termios saved, raw;
 // signal may come at any instruction, and on any thread.
 enum { OFF, AWAY, RAW };
 static atomic_int state = OFF;
-static atomic_bool is_entering, is_stopping;
+static atomic_bool is_entering;
+// From a stop until SIGCONT's handler has run.
+static atomic_bool is_stopping;
+static atomic_uint continuations;
 static atomic_int rows_below = -1;
 static atomic_int wake = -1;
 static atomic_uint news;
@@ -120,9 +123,21 @@ static void on_fatal(int number, siginfo_t *info, void *context) {
     if (!is_fault || info->si_code <= 0 || info->si_code >= SI_KERNEL) raise(number);
 }
 
+// Told once for each continuation: whoever is told twice would take what it drew after the first for another program's.
+static void on_continue(int number) {
+    (void)number;
+    int error = errno;
+    atomic_fetch_add(&continuations, 1);
+    enter();
+    atomic_store(&is_stopping, false);
+    if (pct_is_raw()) tell(PCT_CONTINUED);
+    errno = error;
+}
+
 static void on_stop(int number) {
     int error = errno;
     atomic_store(&is_stopping, true);
+    unsigned seen = atomic_load(&continuations);
     int now = RAW;
     if (atomic_compare_exchange_strong(&state, &now, AWAY)) give_back();
     struct sigaction stop = {.sa_handler = SIG_DFL}, ours;
@@ -134,25 +149,17 @@ static void on_stop(int number) {
     pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // stopped here until SIGCONT
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     sigaction(number, &ours, NULL);
-    atomic_store(&is_stopping, false);
-    // Not left to SIGCONT's handler: without a shell that could continue it, the process was not stopped at all.
-    enter();
-    tell(PCT_CONTINUED);
-    errno = error;
-}
-
-static void on_continue(int number) {
-    (void)number;
-    int error = errno;
-    enter();
-    tell(PCT_CONTINUED);
+    // SIGCONT's handler does the rest, here after the return or on another thread before it. Only without a shell that
+    // could continue it the process was not stopped at all: then there is no SIGCONT.
+    sigpending(&set);
+    if (atomic_load(&continuations) == seen && sigismember(&set, SIGCONT) != 1) on_continue(SIGCONT);
     errno = error;
 }
 
 void pct_return(void) {
     if (atomic_load(&state) != AWAY || atomic_load(&is_stopping) || !pct_is_foreground()) return;
     enter();
-    tell(PCT_CONTINUED);
+    if (pct_is_raw()) tell(PCT_CONTINUED);
 }
 
 static void on_resize(int number) {

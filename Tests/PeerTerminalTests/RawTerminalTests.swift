@@ -126,6 +126,22 @@ import Testing
         #expect(modes.count == 4 && Set(modes).count == 1, "\(texts)")
     }
 
+    @Test("Each continuation is told once")
+    func continuations() async throws {
+        let script = "$PROBE wait; fg; fg; fg; fg; fg; fg; fg; fg; echo over; read"
+        let pty = try Pty(
+            ["/bin/bash", "--norc", "--noprofile", "-m", "-c", script], controls: true,
+            environment: ["PROBE": Pty.probe])
+        var text = try #require(await pty.output(until: "ready"))
+        for _ in 0..<8 {
+            pty.send("z")
+            text += try #require(await pty.output(until: "resumed("))
+        }
+        pty.send("q")
+        text += try #require(await pty.output(until: "over"))
+        #expect(text.split(separator: "resumed(").count == 9)
+    }
+
     @Test("Modes that the shell changes meanwhile are the ones that it gets back")
     func otherModes() async throws {
         // Unlike bash, dash leaves the modes after a job as the job leaves them.
