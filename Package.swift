@@ -57,7 +57,7 @@ let package = Package(
         tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe"),
         // A program for the tests of PeerTerminal to end in every way, inside a terminal of theirs.
         .executableTarget(
-            name: "TerminalProbe", dependencies: ["PeerTerminal"], path: "Tests/TerminalProbe",
+            name: "TerminalProbe", dependencies: ["PeerModel", "PeerTerminal"], path: "Tests/TerminalProbe",
             swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),

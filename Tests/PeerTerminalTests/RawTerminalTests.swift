@@ -173,6 +173,36 @@ import Testing
         #expect(await pty.output(until: "over")?.contains(" icanon") ?? false)
     }
 
+    @Test("A console in a terminal shows what its model shows, also at another width and around a stop in a shell")
+    func console() async throws {
+        let script = "$PROBE console; echo back; fg; echo over; read"
+        let pty = try Pty(
+            ["/bin/bash", "--norc", "--noprofile", "-m", "-c", script], controls: true,
+            environment: ["PROBE": Pty.probe])
+        var model = ScreenModel(size: TerminalSize(columns: 80, rows: 24))
+        func take(_ text: String) {
+            let modes = ["\u{1B}[?2004h", "\u{1B}[?2004l", "\u{1B}[?25h"]
+            model.take(Array(modes.reduce(text) { $0.replacing($1, with: "") }.utf8))
+        }
+        take(try #require(await pty.output(until: "> ")))
+        pty.send("one\rhalf a line that wraps at another width")
+        take(try #require(await pty.output(until: "another width", "\u{1B}[?2026l")))
+        #expect(model.texts == ["said: one", "the status", "> half a line that wraps at another width"])
+
+        model.resize(to: TerminalSize(columns: 20, rows: 10))
+        var window = winsize(ws_row: 10, ws_col: 20, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(pty.master, UInt(TIOCSWINSZ), &window)  // tells the foreground, as a window does
+        take(try #require(await pty.output(until: "another widt", "\u{1B}[?2026l")))
+        #expect(model.texts == ["said: one", "the status", "> half a line that w", "raps at another widt", "h"])
+        #expect(model.faults.isEmpty, "\(model.faults)")
+
+        pty.send("\u{1A}")
+        let stopped = try #require(await pty.output(until: "the status"))
+        #expect(stopped.contains("Stopped") && stopped.contains("$PROBE console\r\n"))
+        pty.send("\u{15}/quit\r")
+        #expect(await pty.output(until: "over")?.contains(Self.restored) ?? false)
+    }
+
     @Test("When the terminal goes, the program is told")
     func hangUp() async throws {
         let pty = try Self.start("wait")

@@ -1,5 +1,6 @@
 // Takes the terminal and ends in the way that its argument says, or tells what the terminal sends.
 internal import Glibc
+internal import PeerModel
 internal import PeerTerminal
 
 struct Failure: Error {}
@@ -28,7 +29,53 @@ func follow(_ terminal: RawTerminal) throws {
     }
 }
 
+enum Happening: Sendable {
+    case event(TerminalEvent)
+    case frame
+}
+
+var now: Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+}
+
+/// A whole prompt: each line is printed as said, `/quit` ends.
+@MainActor func converse(_ terminal: RawTerminal) async throws {
+    let (happenings, sink) = AsyncStream.makeStream(of: Happening.self)
+    var console = LiveConsole(size: terminal.size, palette: Palette(.none))
+    console.area.status = "the status"
+    try terminal.start { sink.yield(.event($0)) }
+    sink.yield(.frame)
+    for await happening in happenings {
+        if case .event(let event) = happening {
+            for wish in console.take(event, at: now) {
+                switch wish {
+                case .line("/quit", _), .endOfInput, .interrupt, .ended:
+                    terminal.write(console.leave(), rowsBelowCursor: nil)
+                    terminal.close()
+                    return
+                case .line(let text, _): console.print(text.split(separator: "\n").map { StyledText("said: \($0)") })
+                case .suspend:
+                    terminal.write(console.leave(), rowsBelowCursor: nil)
+                    terminal.suspend()
+                }
+            }
+        }
+        switch console.step(at: now) {
+        case .nothing: break
+        case .write(let bytes, let rows): console.wrote(terminal.write(bytes, rowsBelowCursor: rows))
+        case .wait(let time):
+            Task {
+                try await Task.sleep(for: .seconds(max(0, time - now)))
+                sink.yield(.frame)
+            }
+        }
+    }
+}
+
 switch mode {
+case "console": if let terminal { try await converse(terminal) }
 case "wait", "ignoring":
     if let terminal { try follow(terminal) }
     say("ready")
