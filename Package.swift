@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CSystem"),
+        .target(name: "CTerminal"),
         // Pure: no system module, no clock, no socket.
         module("PeerModel"),
         .target(name: "PeerWire", dependencies: ["PeerModel"], exclude: ["WIRE.md"], swiftSettings: settings),
@@ -43,6 +44,7 @@ let package = Package(
         module("PeerTLS", "COpenSSL", "PeerModel"),
         module("PeerDiscovery", "CAvahi", "PeerModel"),
         module("PeerStore", "CSQLite", "PeerModel"),
+        module("PeerTerminal", "CTerminal", "PeerModel"),
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
         module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
@@ -55,6 +57,11 @@ let package = Package(
         tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
         tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
         tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore"),
+        tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe"),
+        // A program for the tests of PeerTerminal to end in every way, inside a terminal of theirs.
+        .executableTarget(
+            name: "TerminalProbe", dependencies: ["PeerModel", "PeerTerminal"], path: "Tests/TerminalProbe",
+            swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectTests", "PeerConnect"),
         tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),

@@ -1,0 +1,73 @@
+/// What stands below the finished lines, from top to bottom.
+package struct LiveArea: Sendable {
+    /// Own lines that are not ordered yet, oldest first.
+    package var waiting: [StyledText] = []
+    package var transfers: [ProgressLine] = []
+    /// Open questions, oldest first.
+    package var questions: [StyledText] = []
+    /// What helps with the input right now: ways to go on, a question about a paste.
+    package var hints: [StyledText] = []
+    package var status = StyledText()
+    package var input = InputView(prompt: "")
+
+    package init() {}
+
+    /// The rows for a terminal of this size; one row stays free above them, for finished lines.
+    ///
+    /// Where they do not all fit, the row of the cursor stays first of all; up to half is for the input, then come
+    /// hints, the oldest question, the status, further questions, transfers and waiting lines. The last row that is
+    /// left of a group says how many are missing.
+    package func frame(for size: TerminalSize) -> Frame {
+        let width = size.columns
+        let budget = max(1, size.rows - 1)
+        let whole = input.frame(width: width)
+        // All of the input when nothing else wants the room.
+        let others = waiting.count + transfers.count + questions.count + hints.count + (status.isEmpty ? 0 : 1)
+        let field = whole.window(rows: max(1, budget / 2, budget - others))
+        var free = budget - field.rows.count
+        func grant(_ wanted: Int) -> Int {
+            defer { free -= min(wanted, free) }
+            return min(wanted, free)
+        }
+        let hintCount = grant(hints.count)
+        let firstQuestion = grant(min(1, questions.count))
+        let hasStatus = grant(status.isEmpty ? 0 : 1) == 1
+        let questionCount = firstQuestion + grant(questions.count - min(1, questions.count))
+        let transferCount = grant(transfers.count)
+        let waitingCount = grant(waiting.count)
+
+        var rows = Self.fold(waitingCount, of: waiting.count, width) { waiting[$0].cells.cut(to: $1) }
+        rows += Self.fold(transferCount, of: transfers.count, width) { transfers[$0].row(width: $1) }
+        rows += Self.fold(questionCount, of: questions.count, width) { questions[$0].cells.cut(to: $1) }
+        rows += Self.fold(hintCount, of: hints.count, width) { hints[$0].cells.cut(to: $1) }
+        if hasStatus { rows.append(status.cells.cut(to: width)) }
+        return Frame(
+            rows: rows + field.rows, cursorRow: rows.count + field.cursorRow, cursorColumn: field.cursorColumn)
+    }
+
+    /// The first rows of a group; the last one is shorter when it says how many are missing.
+    private static func fold(_ shown: Int, of count: Int, _ width: Int, _ row: (Int, Int) -> Row) -> [Row] {
+        (0..<shown).map { index in
+            guard index == shown - 1, shown < count else { return row(index, width) }
+            let more = StyledText(" +\(count - shown)", .quiet).cells
+            return (row(index, max(0, width - more.columns)) + more).cut(to: width)
+        }
+    }
+
+    /// Words in columns, read downwards as ls(1) sets them; for hints and lists.
+    package static func columns(_ words: [String], width: Int) -> [StyledText] {
+        let cells = words.map { StyledText($0).cells.cut(to: max(1, width)) }
+        let widest = (cells.map(\.columns).max() ?? 0) + 2
+        let perRow = max(1, (width + 2) / max(1, widest))
+        let height = (cells.count + perRow - 1) / perRow
+        return (0..<height).map { row in
+            var line = ""
+            for (place, index) in stride(from: row, to: cells.count, by: height).enumerated() {
+                let used = ColumnWidth.columns(of: line)
+                line += String(repeating: " ", count: max(0, place * widest - used))
+                line += cells[index].map(\.text).joined()
+            }
+            return StyledText(line)
+        }
+    }
+}

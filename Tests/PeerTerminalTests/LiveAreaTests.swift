@@ -1,0 +1,156 @@
+import PeerModel
+import Testing
+
+@testable import PeerTerminal
+
+extension Frame {
+    /// Its rows as text, and the cursor as `|` in them.
+    var texts: [String] { rows.map { $0.map(\.text).joined() } }
+}
+
+@Suite struct LiveAreaTests {
+    private static func full(_ text: String = "typing") -> LiveArea {
+        var area = LiveArea()
+        area.waiting = ["waiting 1", "waiting 2", "waiting 3"]
+        area.transfers = (1...3).map { ProgressLine(label: "#\($0)", name: "file", done: 1, total: 2) }
+        area.questions = ["question 1", "question 2", "question 3"]
+        area.hints = ["hint"]
+        area.status = "status"
+        area.input = InputView(prompt: "> ", characters: Array(text), cursor: text.count)
+        return area
+    }
+
+    @Test("With room enough everything stands in its order")
+    func whole() {
+        let texts = Self.full().frame(for: TerminalSize(columns: 80, rows: 24)).texts
+        #expect(texts[0...2] == ["waiting 1", "waiting 2", "waiting 3"])
+        #expect(texts[3].hasPrefix("#1 file") && texts[5].hasPrefix("#3 file"))
+        #expect(texts[6...] == ["question 1", "question 2", "question 3", "hint", "status", "> typing"])
+    }
+
+    @Test(
+        "Where rows are missing they go in a set order, and the input stays",
+        arguments: [
+            (13, 3, 3, 3, 1, 1), (12, 2, 3, 3, 1, 1), (11, 1, 3, 3, 1, 1), (10, 0, 3, 3, 1, 1), (9, 0, 2, 3, 1, 1),
+            (8, 0, 1, 3, 1, 1), (7, 0, 0, 3, 1, 1), (6, 0, 0, 2, 1, 1), (5, 0, 0, 1, 1, 1), (4, 0, 0, 1, 1, 0),
+            (3, 0, 0, 0, 1, 0),
+            (2, 0, 0, 0, 0, 0), (1, 0, 0, 0, 0, 0),
+        ])
+    func dropped(rows: Int, waiting: Int, transfers: Int, questions: Int, hints: Int, status: Int) {
+        let texts = Self.full().frame(for: TerminalSize(columns: 40, rows: rows)).texts
+        func group(_ name: String, _ count: Int) -> [String] {
+            (0..<count).map { "\(name) \($0 + 1)" + ($0 == count - 1 && count < 3 ? " +\(3 - count)" : "") }
+        }
+        let head = group("waiting", waiting)
+        #expect(texts.prefix(waiting) == head[...])
+        let progress = texts.dropFirst(waiting).prefix(transfers)
+        #expect(progress.allSatisfy { $0.hasPrefix("#") && $0.contains("50 %") && $0.count <= 40 })
+        #expect(transfers == 0 || (progress.last?.hasSuffix(" +\(3 - transfers)") ?? false) == (transfers < 3))
+        let tail =
+            group("question", questions) + Array(repeating: "hint", count: hints)
+            + Array(repeating: "status", count: status)
+        #expect(texts.dropFirst(waiting + transfers) == (tail + ["> typing"])[...])
+        #expect(texts.count <= max(1, rows - 1))
+    }
+
+    @Test("A long input takes half of the rows at most while others want them, and shows the row of the cursor")
+    func longInput() {
+        let text = (0..<40).map { "row \($0)" }.joined(separator: "\n")
+        let frame = Self.full(text).frame(for: TerminalSize(columns: 40, rows: 11))
+        #expect(frame.texts.suffix(5) == (35..<40).map { "row \($0)" }[...])
+        #expect(frame.cursorRow == frame.rows.count - 1 && frame.cursorColumn == 6)
+        var alone = LiveArea()
+        alone.input = InputView(prompt: "", characters: Array(text), cursor: 60)
+        let other = alone.frame(for: TerminalSize(columns: 40, rows: 11))
+        #expect(other.rows.count == 10 && other.texts[other.cursorRow] == "row 10" && other.cursorColumn == 0)
+    }
+
+    @Test(
+        "The cursor behind a full row stands at the start of the next one",
+        arguments: [
+            ("12345678", 8, 1, 0), ("1234567", 7, 0, 9), ("12345678\nx", 8, 1, 0), ("1234567漢", 7, 1, 0),
+            ("12345678x", 8, 1, 0),
+        ])
+    func rowEnd(text: String, cursor: Int, row: Int, column: Int) {
+        let frame = InputView(prompt: "> ", characters: Array(text), cursor: cursor).frame(width: 10)
+        #expect(frame.cursorRow == row && frame.cursorColumn == column)
+        #expect(frame.rows.allSatisfy { $0.columns <= 10 })
+    }
+
+    @Test(
+        "Progress fits its row: bar, time left and rate go first, the name is cut in its middle",
+        arguments: [
+            (80, "#12 holiday pictures 2026.tar  [########-------------]  41 %  12 MB/s  1:23 left"),
+            (60, "#12 holiday pi… 2026.tar  41 %  12 MB/s  1:23 left"),
+            (40, "#12 holid….tar  41 %  12 MB/s  1:23 left"), (30, "#12 holid….tar  41 %  12 MB/s"),
+            (20, "#12 holi…tar  41 %"), (9, "#12 holi…"),
+        ])
+    func progress(width: Int, expected: String) {
+        let line = ProgressLine(
+            label: "#12", name: "holiday pictures 2026.tar", done: 700_000_000, total: 1_700_000_000, rate: 12_100_000)
+        let row = line.row(width: width)
+        #expect(row.columns <= width)
+        #expect(row.map(\.text).joined() == expected)
+    }
+
+    @Test("Progress never says 100 % before all is there, and survives any numbers", arguments: 5...90)
+    func hostileProgress(width: Int) {
+        let numbers: [(UInt64, UInt64?, Double?)] = [
+            (999, 1000, 1), (.max - 1, .max, .infinity), (.max, 1, .nan), (0, 0, 0), (5, nil, -1), (0, .max, 1e300),
+            (1, .max, .leastNonzeroMagnitude),
+        ]
+        for (done, total, rate) in numbers {
+            for note in [nil, "paused: disk full"] {
+                let text = ProgressLine(
+                    label: "#1", name: "漢字👩‍👩‍👧.bin\u{1B}[2J", done: done, total: total, rate: rate, note: note
+                ).row(width: width)
+                #expect(text.columns <= width)
+                let isDone = total.map { done >= $0 } ?? false
+                #expect(!text.map(\.text).joined().contains("100 %") || isDone)
+            }
+        }
+    }
+
+    @Test("Words are set in columns that fit")
+    func columns() {
+        let lines = LiveArea.columns(["a", "bb", "ccc", "dddd", "日本"], width: 14)
+        #expect(lines.map(\.text) == ["a     dddd", "bb    日本", "ccc"])
+        #expect(LiveArea.columns([], width: 10).isEmpty)
+        #expect(LiveArea.columns(["much longer"], width: 5).map(\.text) == ["much…"])
+    }
+
+    @Test("Twenty frames a second at most, the first at once, and none is lost")
+    func pacer() {
+        var pacer = FramePacer()
+        let start = Instant(nanoseconds: 5_000_000_000)
+        #expect(pacer.request(at: start) == .drawNow)
+        #expect(pacer.request(at: start + 0.01) == .wait(until: start + 0.05))
+        #expect(pacer.request(at: start + 0.02) == .isWaiting)
+        let due = [0.04, 0.05, 0.06].map { pacer.isDue(at: start + $0) }
+        #expect(due == [false, true, false])
+        #expect(pacer.request(at: start + 0.06) == .wait(until: start + 0.10))
+        let isLateDue = pacer.isDue(at: start + 0.2)
+        #expect(isLateDue && pacer.request(at: start + 0.3) == .drawNow)
+        var frames = 0
+        var busy = FramePacer()
+        for step in 0..<1000 {
+            let now = start + Double(step) / 1000
+            if busy.isDue(at: now) { frames += 1 } else if busy.request(at: now) == .drawNow { frames += 1 }
+        }
+        #expect(19...21 ~= frames)
+    }
+
+    @Test(
+        "The environment says what the terminal can do",
+        arguments: [
+            ([:], false, ColorDepth.none, true), (["TERM": "dumb", "COLORTERM": "truecolor"], false, .none, true),
+            (["TERM": "xterm-256color"], true, .indexed, true), (["TERM": "vt100"], true, .theme, true),
+            (["TERM": "xterm", "COLORTERM": "truecolor"], true, .indexed, true),
+            (["TERM": "linux"], true, .theme, false),
+            (["TERM": "xterm-256color", "XTERM_VERSION": "XTerm(379)"], true, .indexed, false),
+        ] as [([String: String], Bool, ColorDepth, Bool)])
+    func traits(environment: [String: String], hasCursor: Bool, depth: ColorDepth, reflows: Bool) {
+        let traits = TerminalTraits(environment: environment)
+        #expect(traits.hasCursor == hasCursor && traits.depth == depth && traits.reflows == reflows)
+    }
+}
