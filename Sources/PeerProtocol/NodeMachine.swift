@@ -80,6 +80,9 @@ package struct NodeMachine: Sendable {
 
     // MARK: Connections
 
+    /// Whether something still depends on a connection.
+    package func hasUse(for connection: ConnectionID) -> Bool { peers[connection] != nil }
+
     /// A connection this peer was dialled on; invitations may come on it.
     package mutating func opened(_ connection: ConnectionID, _ remote: RemotePeer) { peers[connection] = remote }
 

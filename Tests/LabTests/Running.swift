@@ -130,9 +130,18 @@ final class Running: Sendable {
     func event(
         _ kind: String, within seconds: Double = 15, where fits: @escaping @Sendable (Event) -> Bool = { _ in true }
     ) async throws -> Event {
-        try await wait("event \(kind)", within: seconds) { state in
+        try await event(oneOf: [kind], within: seconds, where: fits)
+    }
+
+    /// The same for the first of several kinds.
+    @discardableResult
+    func event(
+        oneOf kinds: Set<String>, within seconds: Double = 15,
+        where fits: @escaping @Sendable (Event) -> Bool = { _ in true }
+    ) async throws -> Event {
+        try await wait("event \(kinds.sorted().joined(separator: ", "))", within: seconds) { state in
             for (index, event) in state.events.enumerated()
-            where event["event"] as? String == kind && !state.used.contains(index) && fits(event) {
+            where kinds.contains(event.text("event") ?? "") && !state.used.contains(index) && fits(event) {
                 state.used.insert(index)
                 return event
             }

@@ -11,7 +11,10 @@ struct Dial {
     /// How the target is named in messages.
     let label: String
     private(set) var waiting: [PeerAddress]
-    var inFlight: Set<ConnectionID> = []
+    var inFlight: [ConnectionID: PeerAddress] = [:]
+    /// Whether more addresses may still be found.
+    var isRefreshing = false
+    private var tried: Set<PeerAddress>
     private var failures: [(address: PeerAddress, reason: String)] = []
     private var worst: Answer = .unreachable
     let deadline: Instant
@@ -29,6 +32,7 @@ struct Dial {
         self.expected = expected
         self.label = label
         waiting = Array(Self.sorted(addresses).prefix(Limits.dialAddresses))
+        tried = Set(waiting)
         deadline = now + Limits.dial
         nextAt = now
         self.isResolving = isResolving
@@ -44,6 +48,13 @@ struct Dial {
         return near + unique.filter { !near.contains($0) }
     }
 
+    /// Where it was found meanwhile: what was not tried yet comes first, since it is newer.
+    mutating func add(_ addresses: [PeerAddress]) {
+        let new = Self.sorted(addresses.filter { !tried.contains($0) }).prefix(Limits.dialAddresses)
+        tried.formUnion(new)
+        waiting.insert(contentsOf: new, at: 0)
+    }
+
     /// The next address to try now, if it is time for one.
     mutating func next(now: Instant) -> PeerAddress? {
         guard !waiting.isEmpty, inFlight.count < Limits.dialsInFlight, now >= nextAt || inFlight.isEmpty else {
@@ -56,7 +67,7 @@ struct Dial {
     var wakeAt: Instant { waiting.isEmpty || inFlight.count >= Limits.dialsInFlight ? deadline : min(nextAt, deadline) }
 
     /// Whether nothing is left that could succeed.
-    var isHopeless: Bool { waiting.isEmpty && inFlight.isEmpty && !isResolving }
+    var isHopeless: Bool { waiting.isEmpty && inFlight.isEmpty && !isResolving && !isRefreshing }
 
     mutating func failed(at address: PeerAddress, _ reason: String, as answer: Answer = .unreachable) {
         failures.append((address, reason))
@@ -69,8 +80,10 @@ struct Dial {
         guard !failures.isEmpty || !inFlight.isEmpty else {
             return DialFailure(.unreachable, "no address of \(label) is known; is it running, and on this network?")
         }
-        let list = failures.map { "\($0.address): \($0.reason)" }.joined(separator: "; ")
-        let silent = "no answer, perhaps a firewall; the port to open there is in the address"
-        return DialFailure(worst, inFlight.isEmpty ? list : list.isEmpty ? silent : "\(list); others: \(silent)")
+        let silent = inFlight.values.map { address in
+            "\(address): no answer in 5 s, perhaps a firewall there drops TCP port \(address.port)"
+        }
+        let list = failures.map { "\($0.address): \($0.reason)" } + silent.sorted()
+        return DialFailure(worst, list.joined(separator: "; "))
     }
 }

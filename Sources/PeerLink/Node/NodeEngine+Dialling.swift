@@ -1,3 +1,4 @@
+internal import PeerDiscovery
 internal import PeerModel
 internal import PeerProtocol
 internal import PeerSystem
@@ -11,6 +12,7 @@ extension NodeEngine {
             let known = addresses.isEmpty ? directory.peer(peer)?.addresses ?? [] : addresses
             let label = directory.peer(peer)?.peer.name ?? peer.short
             begin(Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now()))
+            refresh(id, peer)
         case .address(let typed, let expected):
             let port = typed.port ?? Limits.defaultPort
             switch typed.host {
@@ -27,6 +29,23 @@ extension NodeEngine {
                 Task { await lookUp(id, name, port, expected: expected) }
             }
         }
+    }
+
+    /// Asks the network where the peer is now, while what is known is tried.
+    private func refresh(_ id: DialID, _ peer: PeerID) {
+        guard let discovery, nearby[peer] != nil, dials[id] != nil else { return }
+        dials[id]?.isRefreshing = true
+        discovery.refresh(peer) { [weak self] addresses in
+            self?.loop.post { self?.assumeIsolated { $0.refreshed(id, addresses) } }
+        }
+    }
+
+    private func refreshed(_ id: DialID, _ addresses: [PeerAddress]) {
+        guard dials[id] != nil else { return }
+        dials[id]?.isRefreshing = false
+        dials[id]?.add(addresses)
+        advance(id)
+        carryOutEffects()
     }
 
     private func lookUp(_ id: DialID, _ name: String, _ port: UInt16, expected: PeerID?) async {
@@ -49,7 +68,7 @@ extension NodeEngine {
             do throws(SystemError) {
                 let socket = try TCPSocket.connecting(to: address)
                 let connection = add(socket, address: address, dialling: .control, expected: dial.expected)
-                dial.inFlight.insert(connection)
+                dial.inFlight[connection] = address
                 dialOf[connection] = id
             } catch {
                 dial.failed(at: address, error.reason)
@@ -62,6 +81,7 @@ extension NodeEngine {
     private func give(up dial: Dial) {
         let failure = dial.failure
         abandon(dial.id)
+        if let expected = dial.expected { didNotAnswer(expected) }
         guard !dial.isCheck else { return }
         machine.dialFailed(dial.id, failure, at: moment)
     }
@@ -69,7 +89,7 @@ extension NodeEngine {
     /// Ends a dial without an answer.
     func abandon(_ id: DialID) {
         guard let dial = dials.removeValue(forKey: id) else { return }
-        for connection in dial.inFlight {
+        for connection in dial.inFlight.keys {
             dialOf[connection] = nil
             if let connection = connections[connection] { handle(connection.end(.closedHere), of: connection) }
         }
@@ -80,7 +100,7 @@ extension NodeEngine {
         guard var dial = dials[id] else {
             return handle(connection.closeAfterSending(), of: connection)
         }
-        dial.inFlight.remove(connection.id)
+        dial.inFlight[connection.id] = nil
         dials[id] = dial
         abandon(id)
         guard !dial.isCheck else { return handle(connection.closeAfterSending(), of: connection) }
@@ -89,7 +109,7 @@ extension NodeEngine {
 
     func lost(_ id: DialID, _ connection: ControlConnection, _ ending: ControlConnection.Ending) {
         guard var dial = dials[id] else { return }
-        dial.inFlight.remove(connection.id)
+        dial.inFlight[connection.id] = nil
         let failure = ending.asFailure
         dial.failed(at: connection.address, failure.reason, as: failure.answer)
         dials[id] = dial

@@ -41,6 +41,7 @@ extension NodeEngine {
                 engine.discovery?.set(Self.local(interfaces))
                 engine.revision += 1
                 engine.refreshAdvert()
+                engine.stirAll()
             }
         }
         if interfaceMonitor == nil {
@@ -60,13 +61,68 @@ extension NodeEngine {
         case .up(let backend, let reason): emit(.discovery(backend: backend, state: .up, reason: reason))
         case .published(let backend): emit(.discovery(backend: backend, state: .published, reason: nil))
         case .down(let backend, let reason): emit(.discovery(backend: backend, state: .down, reason: reason))
-        case .change(.found(let peer)), .change(.updated(let peer)):
-            let event = directory.found(
-                id: peer.id, name: peer.name, isBusy: peer.isBusy, kind: peer.kind.rawValue, addresses: peer.addresses)
-            if let event { emit(event) }
+        case .change(.found(let peer)), .change(.updated(let peer)): saw(peer)
         case .change(.lost(let id)):
+            nearby[id] = nil
+            reachability.forget(id)
             if let event = directory.lost(id, reason: "gone") { emit(event) }
         case .change(.ownID(let addresses)): check(own: addresses)
+        }
+        if case .up = event { stirAll() }
+    }
+
+    private func saw(_ peer: NearbyPeer) {
+        nearby[peer.id] = peer
+        guard !reachability.isHidden(peer.id) else {
+            reachability.stirred(peer.id, at: BootClock.now())
+            return rearm()
+        }
+        list(peer)
+    }
+
+    private func list(_ peer: NearbyPeer) {
+        let event = directory.found(
+            id: peer.id, name: peer.name, isBusy: peer.isBusy, kind: peer.kind.rawValue, addresses: peer.addresses)
+        if let event { emit(event) }
+    }
+
+    // MARK: Peers that do not answer
+
+    /// The network or the daemon is another one: who did not answer may do so now.
+    private func stirAll() {
+        reachability.stirredAll(at: BootClock.now())
+        rearm()
+    }
+
+    /// It proved its key on a connection, whoever made that.
+    func answered(_ id: PeerID) {
+        guard reachability.answered(id), let peer = nearby[id] else { return }
+        list(peer)
+    }
+
+    /// It was dialled at all its addresses in vain.
+    func didNotAnswer(_ id: PeerID) {
+        guard nearby[id] != nil, reachability.failed(id, at: BootClock.now()) else { return }
+        if let event = directory.lost(id, reason: "unreachable") { emit(event) }
+    }
+
+    /// A connection to it broke, without a goodbye.
+    func broke(_ id: PeerID) {
+        guard nearby[id] != nil else { return }
+        reachability.broke(id, at: BootClock.now())
+    }
+
+    /// Asks those whose turn it is: a handshake and no more.
+    func askDoubtful() {
+        while let id = reachability.next(at: BootClock.now()) {
+            guard let peer = nearby[id] else {
+                reachability.forget(id)
+                continue
+            }
+            begin(
+                Dial(
+                    nextCheck(), expected: id, label: peer.name, addresses: peer.addresses, isCheck: true,
+                    now: BootClock.now()))
         }
     }
 

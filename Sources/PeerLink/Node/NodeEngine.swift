@@ -21,6 +21,9 @@ package actor NodeEngine {
     let run: RunID
     var machine: NodeMachine
     var directory = PeerDirectory()
+    /// What discovery shows, hidden peers too.
+    var nearby: [PeerID: NearbyPeer] = [:]
+    var reachability = Reachability()
     var listener: TCPListener?
     var listenerTokens: [UInt64] = []
     var connections: [ConnectionID: ControlConnection] = [:]
@@ -150,6 +153,7 @@ package actor NodeEngine {
             let text = "another program runs with this peer's own key; give one of them an identity of its own"
             emit(.warning(code: .sameID, peer: remote.peer, message: text))
         }
+        answered(remote.peer.id)
         guard let dial = dialOf.removeValue(forKey: connection.id) else {
             return machine.opened(connection.id, remote)
         }
@@ -169,6 +173,9 @@ package actor NodeEngine {
         if let dial = dialOf.removeValue(forKey: connection.id) {
             lost(dial, connection, ending)
         } else {
+            if ending != .closedHere, let id = connection.remote?.peer.id, machine.hasUse(for: connection.id) {
+                broke(id)
+            }
             machine.closed(connection.id, isSilent: ending == .silent, at: moment)
         }
     }
@@ -210,7 +217,7 @@ package actor NodeEngine {
     /// Sets the alarm to the earliest thing that has a time.
     func rearm() {
         var times = connections.values.compactMap(\.deadline) + dials.values.map(\.wakeAt)
-        times += [machine.deadline, hub.deadline].compactMap { $0 }
+        times += [machine.deadline, hub.deadline, reachability.deadline].compactMap { $0 }
         guard let first = times.min() else { return }
         if let wakeUp, wakeUp.at <= first { return }
         if let wakeUp { loop.cancel(wakeUp.token) }
@@ -228,6 +235,7 @@ package actor NodeEngine {
         }
         for id in dials.keys { advance(id) }
         hub.forgetTickets(now: now)
+        askDoubtful()
         machine.timerFired(at: moment)
         carryOutEffects()
     }
