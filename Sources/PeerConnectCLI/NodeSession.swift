@@ -35,5 +35,7 @@ enum OfferOutcome: Sendable {
     case failed(PeerConnectError)
     /// Answered, but not accepted.
     case refused(Peer, Answer)
+    /// Given up here, by a signal.
+    case cancelled
     case finished(TransferResult)
 }

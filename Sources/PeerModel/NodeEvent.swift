@@ -28,6 +28,8 @@ public enum NodeEvent: Sendable {
     case fileProgress(FileProgress)
     case fileReceived(ReceivedFiles)
     case fileDelivered(transfer: TransferID, result: TransferResult)
+    /// Entries of an own transfer that are not sent, as `path: reason`; the first 100, and how many there are.
+    case fileSkipped(transfer: TransferID, entries: [String], count: Int)
     case fileDone(transfer: TransferID, results: [TransferResult], line: Int?)
 
     case warning(code: WarningCode, peer: Peer, message: String)

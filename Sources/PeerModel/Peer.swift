@@ -65,6 +65,10 @@ public enum TransferReason: String, Sendable {
     case changed, unreadable, corrupt, stalled, timeout, left, lost
     case diskFull = "disk-full"
     case tooLarge = "too-large"
+    /// The files cannot be written where they were to be kept.
+    case unwritable
+    /// The sender stopped it.
+    case withdrawn
 }
 
 /// One recipient's result of a transfer.

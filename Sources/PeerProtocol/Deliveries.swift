@@ -8,6 +8,8 @@ struct Deliveries: Sendable {
         /// For the host's own lines.
         let own: ChatView.Pending?
         var missing: Set<PeerID>
+        /// Those whose connection was lost before they had it.
+        var lost: Set<PeerID> = []
         let deadline: Instant
     }
 
@@ -40,9 +42,11 @@ struct Deliveries: Sendable {
         return takeDone(in: start..<end)
     }
 
-    /// A member is gone: nobody waits for it any more.
-    mutating func remove(_ id: PeerID) -> [Delivery] {
-        for index in waiting.indices { waiting[index].missing.remove(id) }
+    /// A member is gone: nobody waits for it any more; if it was lost, the authors are told.
+    mutating func remove(_ id: PeerID, isLost: Bool) -> [Delivery] {
+        for index in waiting.indices where waiting[index].missing.remove(id) != nil {
+            if isLost { waiting[index].lost.insert(id) }
+        }
         return takeDone(in: waiting.indices)
     }
 

@@ -49,8 +49,11 @@ extension HostChat {
         _ transfer: TransferID, by id: PeerID, at moment: Moment, numbers: inout ItemNumbers
     ) -> [Effect] {
         guard let record = view.transfers[transfer] else { return [] }
-        let ids = record.offer.from.id == id ? record.unfinished : record.unfinished.filter { $0 == id }
-        return ids.flatMap { result(transfer, of: $0, .cancelled, nil, at: moment, numbers: &numbers) }
+        let isSender = record.offer.from.id == id
+        let ids = isSender ? record.unfinished : record.unfinished.filter { $0 == id }
+        return ids.flatMap {
+            result(transfer, of: $0, .cancelled, isSender ? .withdrawn : nil, at: moment, numbers: &numbers)
+        }
     }
 
     /// The sender, or this host, cannot give the bytes any more.

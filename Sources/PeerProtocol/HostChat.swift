@@ -89,7 +89,7 @@ package struct HostChat: Sendable {
         var effects: [Effect] = [.close(link.connection)]
         effects += order(.left(id, reason), at: moment, numbers: &numbers)
         effects += dropFromTransfers(id, reason == .left ? .left : .lost, at: moment, numbers: &numbers)
-        effects += deliveries.remove(id).flatMap(told)
+        effects += deliveries.remove(id, isLost: reason != .left).flatMap(told)
         if links.isEmpty { effects += finish(.empty) }
         return effects
     }
@@ -199,7 +199,7 @@ package struct HostChat: Sendable {
 
     /// Tells an author that all have a line, or all but these.
     private func told(_ delivery: Deliveries.Delivery) -> [Effect] {
-        let missing = delivery.missing.sorted()
+        let missing = delivery.missing.union(delivery.lost).sorted()
         if let own = delivery.own {
             return [
                 .emit(

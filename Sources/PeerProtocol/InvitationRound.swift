@@ -14,10 +14,15 @@ struct InvitationRound: Sendable {
         }
 
         let label: String
+        /// Of the command that named it.
+        let line: Int?
         var peer: Peer?
         /// For a peer asked for by its ID before its name is known.
         var id: PeerID?
         var state: State
+
+        /// Who it is, once that is known.
+        var known: PeerID? { peer?.id ?? id }
 
         var target: InviteTarget { InviteTarget(peer: peer, label: label) }
 
@@ -43,7 +48,8 @@ struct InvitationRound: Sendable {
     let purpose: Purpose
     /// What is sent as soon as the chat starts, when the purpose is a file.
     let offer: OfferBody?
-    let line: Int?
+    /// Of the commands that invited: one after the other may add to a round.
+    let lines: [Int?]
     /// How long a recipient of the files may do nothing.
     let patience: Double?
     let deadline: Instant
@@ -74,7 +80,13 @@ struct InvitationRound: Sendable {
         }
     }
 
-    var answers: [(InviteTarget, Answer)] { invitees.map { ($0.target, $0.answer ?? .timeout) } }
+    /// What is told when it is over, for each command whose invitees these are.
+    func done(in chat: ChatID?) -> [Effect] {
+        lines.map { line in
+            let answers = invitees.filter { $0.line == line }.map { ($0.target, $0.answer ?? .timeout) }
+            return .emit(.inviteDone(chat: chat, answers: answers, line: line))
+        }
+    }
 
     /// Takes the invitation back from everyone who has not answered, or with `all` from those who accepted too.
     mutating func withdraw(_ reason: WithdrawReason, as answer: Answer, all: Bool) -> [Effect] {
@@ -89,7 +101,8 @@ struct InvitationRound: Sendable {
             case .accepted, .answered: continue
             }
             invitees[index].state = .answered(answer, nil)
-            effects.append(.emit(.inviteAnswered(invitees[index].target, answer: answer, reason: nil, line: line)))
+            effects.append(
+                .emit(.inviteAnswered(invitees[index].target, answer: answer, reason: nil, line: invitees[index].line)))
         }
         return effects
     }

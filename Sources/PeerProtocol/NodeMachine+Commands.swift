@@ -49,7 +49,7 @@ extension NodeMachine {
                 respond(record.offer.transfer, in: id, accepted: true, automatic: false, at: moment)
                 return .done
             }
-            return .failed(error)
+            return .failed(over(item) ?? error)
         case .success(.question(let question)):
             if accepted {
                 accept(question, isCrossing: false, at: moment)
@@ -60,6 +60,15 @@ extension NodeMachine {
             respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
         }
         return .done
+    }
+
+    /// What to say of an offer whose transfer has ended.
+    private func over(_ item: Item?) -> PeerConnectError? {
+        guard case .number(let number)? = item,
+            let record = records().map(\.1).first(where: { $0.offer.number == number }), record.isDone
+        else { return nil }
+        return PeerConnectError(
+            .noSuchNumber, "#\(number) is over.", hint: "Ask \(record.offer.from.name) to send it again.")
     }
 
     private func find<T>(
@@ -79,6 +88,25 @@ extension NodeMachine {
         }
         let text = if case .number(let number) = item { "There is no open #\(number)." } else { "Nothing is open." }
         return .failure(PeerConnectError(.noSuchNumber, text))
+    }
+
+    /// Everyone whose invitation or offer waits for an answer.
+    package var askers: [Peer] {
+        open.map { entry in
+            switch entry.item {
+            case .question(let question): question.from.peer
+            case .offer(let record, _): record.offer.from
+            }
+        }
+    }
+
+    /// Bytes of the offer that `item` means, if it is one.
+    package func offeredSize(of item: Item?) -> UInt64? {
+        guard case .success(let found) = find(item, in: open) else { return nil }
+        switch found {
+        case .question(let question): return question.invite.offer?.size
+        case .offer(let record, _): return record.body.size
+        }
     }
 
     /// Says a line in the chat.

@@ -42,35 +42,50 @@ extension NodeMachine {
             accept(question, isCrossing: true, at: moment)
             return .done
         }
-        let hosted = slots.first { if case .hosting = $0.value { purpose == .chat } else { false } }
-        if hosted == nil, slots.count >= settings.maximumChats {
-            return .failed(
-                PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end."))
-        }
+        let target = openSlot(for: purpose)
+        if target == nil, slots.count >= settings.maximumChats { return .failed(busyError) }
+        let running: InvitationRound? = target.flatMap { self.round(in: $0) }
         var present: Set<PeerID> = [me.peer.id]
-        var running: InvitationRound?
-        if case .hosting(let chat, let round) = hosted?.value {
-            present.formUnion(chat.view.members.map(\.id))
-            running = round
-        }
+        if let target, case .hosting(let chat, _) = slots[target] { present.formUnion(chat.view.members.map(\.id)) }
+        let invited = running?.invitees.filter { $0.answer == nil || $0.answer == .accepted } ?? []
+        present.formUnion(invited.compactMap(\.known))
         var seen = present
         let wanted = all.filter { $0.id.map { seen.insert($0).inserted } ?? true }
         guard !wanted.isEmpty else {
-            return .failed(PeerConnectError(.noSuchPeer, "Everyone you named is in the chat already."))
+            return .failed(PeerConnectError(.noSuchPeer, "Everyone you named is invited or in the chat already."))
         }
-        let count = present.count - 1 + (running?.invitees.count { $0.answer == nil } ?? 0) + wanted.count
+        let count = present.count - 1 + invited.count { $0.known == nil } + wanted.count
         guard count <= settings.maximumPeers else {
             let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
             return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
         }
-        let round = begin(
-            wanted, running: running, chat: hosted?.key, purpose, offer, seconds, patience, line, at: moment)
-        if case .hosting(let chat, _) = hosted?.value {
-            slots[round.chat] = .hosting(chat, round)
+        let made = begin(
+            wanted, running: running, chat: target, purpose, offer, seconds, patience, line, at: moment)
+        if case .hosting(let chat, _) = slots[made.chat] {
+            slots[made.chat] = .hosting(chat, made)
         } else {
-            slots[round.chat] = .inviting(round)
+            slots[made.chat] = .inviting(made)
         }
         return .done
+    }
+
+    /// The chat that is hosted, or will be once all have answered: more can be invited into it.
+    private func openSlot(for purpose: Purpose) -> ChatID? {
+        guard purpose == .chat else { return nil }
+        return slots.first { slot in
+            switch slot.value {
+            case .hosting: true
+            case .inviting(let round): round.purpose == .chat
+            case .joining, .member: false
+            }
+        }?.key
+    }
+
+    private var busyError: PeerConnectError {
+        let isWaiting = slots.values.contains { if case .joining = $0 { true } else { false } }
+        return isWaiting
+            ? PeerConnectError(.busy, "You have accepted an invitation, and its chat is about to start.")
+            : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 
     private mutating func begin(
@@ -79,12 +94,14 @@ extension NodeMachine {
     ) -> InvitationRound {
         var round = InvitationRound(
             chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, line: line, patience: patience, deadline: moment.now + seconds,
+            offer: offer, lines: (running?.lines ?? []) + [line], patience: patience, deadline: moment.now + seconds,
             invitees: running?.invitees ?? [])
         for invitation in wanted {
             let dial = nextDial()
             round.invitees.append(
-                .init(label: invitation.label, peer: invitation.peer, id: invitation.id, state: .dialling(dial)))
+                .init(
+                    label: invitation.label, line: line, peer: invitation.peer, id: invitation.id,
+                    state: .dialling(dial)))
             effects.append(.dial(dial, invitation.target))
         }
         return round
@@ -187,7 +204,7 @@ extension NodeMachine {
 
     private mutating func told(_ invitee: InvitationRound.Invitee, in round: InvitationRound, reason: String?) {
         guard let answer = invitee.answer else { return }
-        effects.append(.emit(.inviteAnswered(invitee.target, answer: answer, reason: reason, line: round.line)))
+        effects.append(.emit(.inviteAnswered(invitee.target, answer: answer, reason: reason, line: invitee.line)))
     }
 
     /// Admits at once into a running chat; starts a new one when all have answered.

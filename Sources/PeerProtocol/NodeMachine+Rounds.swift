@@ -11,7 +11,7 @@ extension NodeMachine {
         if case .inviting = slots[chat], !round.accepted.isEmpty {
             slots[chat] = .hosting(
                 HostChat(
-                    chat: chat, me: me, purpose: round.purpose, line: round.line,
+                    chat: chat, me: me, purpose: round.purpose, line: round.lines.first ?? nil,
                     patience: round.patience, environment: environment), round)
         }
         guard case .hosting = slots[chat] else {
@@ -20,13 +20,12 @@ extension NodeMachine {
             reconsiderHeld(at: moment)
             return
         }
-        let answers = round.answers
         crossed = [:]
         admit(round, to: chat, at: moment)
         put(nil, in: chat)
-        effects.append(.emit(.inviteDone(chat: chat, answers: answers, line: round.line)))
+        effects += round.done(in: chat)
         busyForAll(at: moment)
-        if let offer = round.offer { sendOffer(offer, in: chat, line: round.line, at: moment) }
+        if let offer = round.offer { sendOffer(offer, in: chat, line: round.lines.first ?? nil, at: moment) }
     }
 
     private mutating func sendOffer(_ offer: OfferBody, in chat: ChatID, line: Int?, at moment: Moment) {
@@ -42,7 +41,7 @@ extension NodeMachine {
     package mutating func withdraw(line: Int, at moment: Moment) {
         for (id, slot) in slots {
             switch slot {
-            case .inviting(let round) where round.line == line:
+            case .inviting(let round) where round.lines.contains(line):
                 withdraw(round, in: id, .withdrawn)
                 reconsiderHeld(at: moment)
             case .hosting(let chat, _) where chat.line == line: withHost(id) { chat, _ in chat.end() }
@@ -92,7 +91,7 @@ extension NodeMachine {
 
     /// A round that led to no chat is over, and with it what it was to bring.
     private mutating func finish(_ round: InvitationRound) {
-        effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+        effects += round.done(in: nil)
         if let offer = round.offer { effects.append(.transfer(.finished(offer.transfer))) }
     }
 }

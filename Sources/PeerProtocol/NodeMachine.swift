@@ -139,7 +139,7 @@ package struct NodeMachine: Sendable {
         if chat.isFulfilled { effects += chat.end() }
         if chat.isOver, var round {
             effects += round.withdraw(.withdrawn, as: .timeout, all: true)
-            effects.append(.emit(.inviteDone(chat: nil, answers: round.answers, line: round.line)))
+            effects += round.done(in: nil)
         }
         slots[id] = chat.isOver ? nil : .hosting(chat, round)
     }

@@ -16,7 +16,10 @@ extension TransferStatus: WireCode {
 
 extension TransferReason: WireCode {
     static var codes: [TransferReason] {
-        [.diskFull, .changed, .unreadable, .corrupt, .tooLarge, .stalled, .timeout, .left, .lost]
+        [
+            .diskFull, .changed, .unreadable, .corrupt, .tooLarge, .stalled, .timeout, .left, .lost, .unwritable,
+            .withdrawn,
+        ]
     }
 }
 

@@ -142,8 +142,8 @@ struct HostilePeerTests {
 
     @Test("One peer has one question open, whatever it sends; others are still asked about")
     func oneQuestionEach() throws {
-        let network = MachineNetwork(4, seed: 8) { $0.maximumChats = 9 }
-        for _ in 0..<12 { network.scheduleInvite(from: 0, to: [3]) }
+        let network = MachineNetwork(4, seed: 8) { $0.maximumChats = 20 }
+        for number in 0..<12 { try invite(3, toTake: network.offer(UInt8(number), by: 0, to: [3]), in: network) }
         network.scheduleInvite(from: 1, to: [3])
         try network.settle()
         #expect(Set(network.nodes[3].machine.questions.map(\.from.peer.id)) == [network.id(0), network.id(1)])

@@ -65,7 +65,7 @@ import Testing
     static let wrongCodes: [[UInt8]] = [
         join([2], time, bytes(1, 32), [0]), join([2], time, bytes(1, 32), [5]),
         join([5], time, ids, [0, 0]), join([5], time, ids, [3, 0]), join([5], time, ids, [1, 2]),
-        join([6], time, ids, [0, 0]), join([6], time, ids, [6, 0]), join([6], time, ids, [1, 10]),
+        join([6], time, ids, [0, 0]), join([6], time, ids, [6, 0]), join([6], time, ids, [1, 12]),
     ]
 
     @Test("Unknown codes are refused", arguments: wrongCodes)

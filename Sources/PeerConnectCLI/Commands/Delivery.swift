@@ -14,6 +14,7 @@ struct Delivery: Sendable {
         var remaining = wait
         while true {
             let outcome = await attempt(recipient)
+            if Task.isCancelled, case .failed = outcome { return .cancelled }
             guard outcome.isWorthRetrying, remaining > .zero, (try? await sleep(Self.pause)) != nil else {
                 return outcome
             }
@@ -33,6 +34,7 @@ extension OfferOutcome {
         switch self {
         case .failed(let error): error.code == .noSuchPeer || error.code == .unreachable || error.code == .busy
         case .refused(_, let answer): answer == .busy || answer == .unreachable
+        case .cancelled: false
         case .finished(let result): result.status == .failed && (result.reason == .lost || result.reason == .left)
         }
     }
@@ -56,6 +58,10 @@ struct DeliveryRow: Equatable {
             (name, id) = (peer.name, peer.id.description)
             (status, reason) = answer == .declined ? ("declined", "") : ("failed", answer.rawValue)
             exit = Invitees.status(of: [answer])
+        case .cancelled:
+            (status, name, reason) = ("cancelled", recipient.text, "")
+            id = PeerID(recipient.text)?.description ?? ""
+            exit = .incomplete
         case .finished(let result):
             (status, name, id) = (result.status.rawValue, result.peer.name, result.peer.id.description)
             reason = result.reason?.rawValue ?? ""

@@ -57,6 +57,11 @@ struct IdCommand: Command {
             shown = try run.home.identities().filter { identity in
                 run.options.name.map { $0.description == identity.peer.name } ?? identity.isCurrent
             }
+            let all = try run.home.identities().map { SafeText.line($0.peer.name) }
+            if shown.isEmpty, run.options.name == nil, !all.isEmpty {
+                throw PeerConnectError(
+                    .usage, "None is the current one.", hint: "peerconnect id use NAME, with \(Amount.list(all)).")
+            }
             guard !shown.isEmpty else {
                 throw PeerConnectError(
                     .noSuchPeer, "There is no such identity yet.", hint: "peerconnect id new NAME makes one.")

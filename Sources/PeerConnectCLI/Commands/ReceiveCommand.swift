@@ -48,18 +48,20 @@ struct ReceiveCommand: Command {
         settings.maximumFileSize = maximumFileSize
         return try await run.withSession(settings, isStored: true) { session in
             if !run.console.isJSON { run.console.err("You are \(NameBook.withID(session.me)).") }
-            let allowed = try await Self.resolve(senders, in: session)
+            let allowed = try await allowed(run, session)
             var loop = ReceiveLoop(
                 session: session, console: run.console, allowed: allowed, isOnce: isOnce, endsWithNUL: endsWithNUL)
             return await loop.run(wait: wait, sleep: run.world.sleep)
         }
     }
 
-    /// Names are fixed to IDs here, so that a later bearer of the name is not meant.
-    private static func resolve(
-        _ senders: [PeerReference], in session: any NodeSession
-    ) async throws(PeerConnectError) -> Set<PeerID>? {
+    /// Names are fixed to IDs here, so that a later bearer of the name is not meant; they are looked for as long as `--wait`.
+    private func allowed(_ run: Run, _ session: any NodeSession) async throws(PeerConnectError) -> Set<PeerID>? {
         guard !senders.isEmpty else { return nil }
+        let isNamed = senders.contains { PeerID($0.text) == nil }
+        if isNamed, !run.console.isJSON { run.console.err("Looking for those of --from.") }
+        let limit = wait ?? .seconds(10), sleep = run.world.sleep
+        if isNamed { _ = await Invitees.find(senders, in: session, within: limit, sleep: sleep) }
         var allowed: Set<PeerID> = []
         for sender in senders {
             guard let id = try await session.resolve(sender) else {

@@ -34,7 +34,10 @@ struct ReceiveLoop {
         for await step in queue.steps {
             switch step {
             case .over: return .done
-            case .timeUp: if !wasOffered { return .notReachable }
+            case .timeUp:
+                guard !wasOffered else { continue }
+                if !console.isJSON { console.err("Nothing was offered in that time.") }
+                return .notReachable
             case .event(let event):
                 tell(event)
                 if let status = await take(event) { return status }
@@ -71,12 +74,21 @@ struct ReceiveLoop {
     private mutating func tell(_ event: NodeEvent) {
         if console.isJSON { return console.emit(JSONEvent(event)) }
         switch event {
-        case .peerFound, .peerUpdated, .peerLost, .inviteReceived: break
-        default:
+        case .fileOffered(let offer):
+            _ = narrator.tell(event, now: console.now())  // for the names in what follows
+            guard offer.to.contains(where: { $0.id == session.me.id }) else { return }
+            let from = NameBook.withID(offer.from)
+            console.err("Receiving \(PlainNarrator.describe(offer.summary)), from \(from).")
+        case .fileDelivered(_, let result):
+            guard result.peer.id == session.me.id, result.status != .verified else { return }
+            let lines = narrator.tell(event, now: console.now())
+            lines.notes.forEach(console.err)
+        case .discovery, .fileProgress, .fileReceived, .message, .failure, .warning:
             // Messages are for standard error here, and paths are printed on their own.
             var lines = narrator.tell(event, now: console.now())
             if case .fileReceived = event { lines.results = [] }
             (lines.results + lines.notes).forEach(console.err)
+        default: break
         }
     }
 }

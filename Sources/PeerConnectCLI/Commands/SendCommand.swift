@@ -53,8 +53,7 @@ struct SendCommand: Command {
         settings.isVisible = false
         settings.maximumChats = Limits.peersAtMost
         return try await run.withSession(settings, isStored: true) { session in
-            let telling = Task { await Self.tell(session, on: run.console) }
-            defer { telling.cancel() }
+            let telling = Task { await DeliveryTeller(me: session.me, console: run.console).tell(session.events) }
             let outcomes = await withTaskGroup(of: (Int, OfferOutcome).self) { group in
                 for (index, recipient) in recipients.enumerated() {
                     group.addTask {
@@ -68,8 +67,12 @@ struct SendCommand: Command {
             let rows = recipients.enumerated().compactMap { index, recipient in
                 outcomes[index].map { DeliveryRow(recipient, $0) }
             }
+            // Its events end with the session; only then is all known that was left out.
+            await session.stop()
+            let hasSkipped = await telling.value
             rows.forEach { $0.show(on: run.console) }
-            return DeliveryRow.status(of: rows)
+            let status = DeliveryRow.status(of: rows)
+            return status == .done && hasSkipped ? .incomplete : status
         }
     }
 
@@ -79,23 +82,6 @@ struct SendCommand: Command {
             let parts = line.drop { $0.isWhitespace }
             guard let last = parts.lastIndex(where: { !$0.isWhitespace }), !parts.hasPrefix("#") else { return nil }
             return PeerReference(String(parts[...last]))
-        }
-    }
-
-    private static func tell(_ session: any NodeSession, on console: Console) async {
-        var narrator = PlainNarrator(me: session.me)
-        for await event in session.events {
-            switch event {
-            case .peerFound, .peerUpdated, .peerLost: if console.isJSON { console.emit(JSONEvent(event)) }
-            default:
-                if console.isJSON {
-                    console.emit(JSONEvent(event))
-                } else {
-                    // The rows at the end are this command's result.
-                    let lines = narrator.tell(event, now: console.now())
-                    (lines.results + lines.notes).forEach(console.err)
-                }
-            }
         }
     }
 }

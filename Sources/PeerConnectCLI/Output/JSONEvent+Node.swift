@@ -8,6 +8,13 @@ extension JSONEvent {
         case .inviteReceived, .inviteWithdrawn, .inviteRefused, .inviteAnswered, .inviteDone: self = Self.invite(event)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: self = Self.chat(event)
         case .message, .messageDelivered, .messageFailed: self = Self.message(event)
+        case .fileSkipped(let transfer, let entries, let count):
+            self.init(
+                "file.skipped",
+                [
+                    ("transfer", .string(transfer.description)), ("skipped", .array(entries.map { .string($0) })),
+                    ("count", .int(Int64(count))),
+                ])
         case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
             self = Self.file(event)
         case .warning(let code, let peer, let message):

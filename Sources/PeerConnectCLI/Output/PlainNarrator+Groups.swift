@@ -108,6 +108,13 @@ extension PlainNarrator {
         return counts.isEmpty ? "Nobody took it." : "Results are \(Amount.list(counts))."
     }
 
+    /// A few are named; a large folder may leave out hundreds.
+    static func skipped(_ entries: [String], _ count: Int) -> Lines {
+        let shown = entries.prefix(5)
+        let more = count > shown.count ? ["\(count - shown.count) more were left out."] : []
+        return Lines(notes: shown.map { "Left out \(SafeText.line($0))." } + more)
+    }
+
     private func received(_ files: ReceivedFiles) -> Lines {
         var lines = Lines()
         for path in files.paths {

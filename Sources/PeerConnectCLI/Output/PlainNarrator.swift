@@ -48,6 +48,7 @@ struct PlainNarrator {
         case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeText.line(reason))).")
         case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
             file(event, now: now)
+        case .fileSkipped(_, let entries, let count): Self.skipped(entries, count)
         case .warning(_, let peer, let message):
             .note("Careful with \(NameBook.withID(peer)). \(SafeText.line(message))")
         case .failure(let error), .reply(_, .failed(let error)): Lines(notes: Self.sentences(error))

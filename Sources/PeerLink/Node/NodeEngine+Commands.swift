@@ -28,7 +28,10 @@ extension NodeEngine {
             guard !invitations.isEmpty else { throw PeerConnectError(.usage, "Name at least one peer to invite.") }
             return machine.invite(invitations, line: line, at: moment)
         case .start: return machine.start(at: moment)
-        case .accept(let item): return machine.accept(try resolve(item), line: line, at: moment)
+        case .accept(let item):
+            let item = try resolve(item)
+            try checkRoom(for: item)
+            return machine.accept(item, line: line, at: moment)
         case .decline(let item): return machine.decline(try resolve(item), line: line, at: moment)
         case .say(let text): return machine.say(text, line: line, at: moment)
         case .send(let paths, let references): return try await send(paths, to: references, line)
@@ -45,8 +48,11 @@ extension NodeEngine {
     private func send(
         _ paths: [String], to references: [PeerReference], _ line: Int?
     ) async throws(PeerConnectError) -> Reply {
+        guard let chat = machine.chat else {
+            throw PeerConnectError(
+                .noChat, "You are not in a chat.", hint: "Without one: peerconnect send FILE --to PEER.")
+        }
         _ = try recipients(references)
-        let chat = machine.chat
         let walked = try await walk(paths)
         guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
         let body = offer(walked, to: try recipients(references))
@@ -103,8 +109,9 @@ extension NodeEngine {
             manifestLength: UInt64(source.manifestBytes.count), manifestHash: manifestHash, recipients: recipients,
             names: source.names)
         prepare(transfer, source)
-        for skipped in source.skipped {
-            emit(.failure(PeerConnectError(.unreadable, "Left out: \(skipped.path): \(skipped.why).")))
+        if !source.skipped.isEmpty {
+            let entries = source.skipped.prefix(Limits.toldEntries).map { "\($0.path): \($0.why)" }
+            emit(.fileSkipped(transfer: transfer, entries: entries, count: source.skipped.count))
         }
         return body
     }
@@ -182,8 +189,25 @@ extension NodeEngine {
         switch item {
         case nil: nil
         case .number(let number)?: .number(number)
-        case .peer(let reference)?: try resolve(reference).map { .peer($0) }
+        case .peer(let reference)?:
+            if let asker = asking(reference) { .peer(asker) } else { try resolve(reference).map { .peer($0) } }
         }
+    }
+
+    /// Who asks something and is called so, listed or not.
+    private func asking(_ reference: PeerReference) -> PeerID? {
+        let text = reference.text.lowercased()
+        let named = Set(machine.askers.filter { $0.name.lowercased() == text }.map(\.id))
+        return named.count == 1 ? named.first : nil
+    }
+
+    /// Accepted is only what there is room for.
+    private func checkRoom(for item: NodeMachine.Item?) throws(PeerConnectError) {
+        guard let size = machine.offeredSize(of: item),
+            !FreeSpace.isEnough(for: size, at: settings.downloads, promised: hub.promised)
+        else { return }
+        throw PeerConnectError(
+            .noSpace, "There is not enough room in \(settings.downloads).", hint: "Make some, or decline.")
     }
 
     package func snapshot() -> NodeSnapshot {

@@ -149,8 +149,9 @@ package actor NodeEngine {
     }
 
     private func opened(_ connection: ControlConnection, _ remote: RemotePeer, _ hello: Hello) {
-        if remote.peer.id == identity.id, hello.run != run {
-            let text = "another program runs with this peer's own key; give one of them an identity of its own"
+        // Who does not listen is a command of the same user, which runs beside this one under the same key.
+        if remote.peer.id == identity.id, hello.run != run, hello.port != 0, listener != nil {
+            let text = "Another program on this network uses your own identity; give one of them another: id new NAME."
             emit(.warning(code: .sameID, peer: remote.peer, message: text))
         }
         answered(remote.peer.id)

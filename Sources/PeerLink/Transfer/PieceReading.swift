@@ -36,8 +36,8 @@ package enum TransferFailure: Error, Hashable, Sendable {
     package var reason: TransferReason {
         switch self {
         case .diskFull: .diskFull
-        // The protocol has no word of its own for a folder that cannot be written.
-        case .unreadable, .unwritable: .unreadable
+        case .unreadable: .unreadable
+        case .unwritable: .unwritable
         case .corrupt: .corrupt
         case .changed: .changed
         case .tooLarge: .tooLarge

@@ -15,16 +15,19 @@ package struct SourceWalk: ~Copyable {
     /// - Returns: The files as one stream, in an order of its own.
     /// - Throws: `no-such-file`, `unreadable` (also for FIFOs, sockets and devices), `too-many`, `too-long`, `usage`.
     package static func walk(paths: [String]) throws(PeerConnectError) -> TransferSource {
-        let tops = try tops(of: paths)
+        let given = try tops(of: paths)
+        let tops = given.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }  // the manifest's order
         var walk = SourceWalk()
         for (index, top) in tops.enumerated() {
             walk.top = index
             try walk.addTop(top)
         }
-        return try walk.source(tops)
+        return try walk.source(tops, names: given.map { $0.isFolder ? $0.name + "/" : $0.name })
     }
 
-    private consuming func source(_ tops: [TransferSource.Top]) throws(PeerConnectError) -> TransferSource {
+    private consuming func source(
+        _ tops: [TransferSource.Top], names: [String]
+    ) throws(PeerConnectError) -> TransferSource {
         guard let manifest = Manifest(entries) else {
             throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.")
         }
@@ -35,7 +38,8 @@ package struct SourceWalk: ~Copyable {
         guard manifest.totalSize <= TransferLayout.maximumStream - UInt64(bytes.count) else {
             throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.")
         }
-        return TransferSource(manifest: manifest, bytes: bytes, tops: tops, origins: origins, skipped: skipped)
+        return TransferSource(
+            manifest: manifest, bytes: bytes, tops: tops, names: names, origins: origins, skipped: skipped)
     }
 
     // MARK: What the user gave
@@ -43,7 +47,7 @@ package struct SourceWalk: ~Copyable {
     /// In the manifest's order, each with a name of its own.
     private static func tops(of paths: [String]) throws(PeerConnectError) -> [TransferSource.Top] {
         guard !paths.isEmpty else { throw PeerConnectError(.usage, "There is nothing to send.") }
-        var tops: [TransferSource.Top] = [], taken: Set<String> = []
+        var tops: [TransferSource.Top] = [], taken: Set<String> = [], seen: Set<String> = []
         for path in paths {
             let shown = SafeText.line(path)
             guard !path.isEmpty, !path.utf8.contains(0) else { throw PeerConnectError(.usage, "A path is empty.") }
@@ -54,6 +58,7 @@ package struct SourceWalk: ~Copyable {
                 }
                 throw PeerConnectError(.noSuchFile, "There is no file \(shown).", cause: error)
             }
+            guard seen.insert(real).inserted else { continue }  // said twice is meant once
             let name = lastName(of: path) ?? lastName(of: real)
             guard let name else { throw PeerConnectError(.usage, "The whole file system cannot be sent.") }
             var number = 0, own = name
@@ -62,9 +67,9 @@ package struct SourceWalk: ~Copyable {
                 number += 1
                 own = NumberedName.name(name, number, isFolder: isFolder)
             }
-            tops.append(TransferSource.Top(name: own, path: real))
+            tops.append(TransferSource.Top(name: own, path: real, isFolder: isFolder))
         }
-        return tops.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return tops
     }
 
     /// `nil` when the path ends in `.`, `..` or is the root.

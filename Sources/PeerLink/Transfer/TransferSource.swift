@@ -20,6 +20,7 @@ package final class TransferSource: PieceReading {
         let name: String
         /// Absolute and without links.
         let path: String
+        let isFolder: Bool
     }
 
     package let manifest: Manifest
@@ -34,18 +35,20 @@ package final class TransferSource: PieceReading {
     private let broken = Mutex<Set<Int>>([])
 
     init(
-        manifest: Manifest, bytes: [UInt8], tops: [Top], origins: [(top: Int, status: FileStatus)], skipped: [Skipped]
+        manifest: Manifest, bytes: [UInt8], tops: [Top], names: [String], origins: [(top: Int, status: FileStatus)],
+        skipped: [Skipped]
     ) {
         self.manifest = manifest
         manifestBytes = bytes
         self.tops = tops
+        self.names = names
         self.origins = origins
         self.skipped = skipped
         length = UInt64(bytes.count) &+ manifest.totalSize
     }
 
-    /// The top-level names as recipients see them.
-    package var names: [String] { tops.map(\.name) }
+    /// The top-level names as recipients see them, in the order given; folders end in `/`.
+    package let names: [String]
     /// Files in it; folders and links are not counted.
     package var fileCount: Int { manifest.fileCount }
     /// Bytes of all files.

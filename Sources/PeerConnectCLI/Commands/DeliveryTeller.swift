@@ -1,0 +1,32 @@
+internal import PeerModel
+
+/// Tells how a `send` goes, on standard error: who took it, how far it is, what went wrong.
+struct DeliveryTeller: Sendable {
+    let me: Peer
+    let console: Console
+
+    /// Until the events end; true when something was left out.
+    func tell(_ events: AsyncStream<NodeEvent>) async -> Bool {
+        var narrator = PlainNarrator(me: me), refusals: Set<String> = [], hasSkipped = false
+        for await event in events {
+            if case .fileSkipped = event { hasSkipped = true }
+            if console.isJSON {
+                console.emit(JSONEvent(event))
+                continue
+            }
+            switch event {
+            case .inviteAnswered(let target, let answer, _, _) where answer != .accepted:
+                // Tried again every second: said once is enough.
+                guard refusals.insert("\(target.label) \(answer.rawValue)").inserted else { continue }
+            case .fileOffered:
+                _ = narrator.tell(event, now: console.now())  // for the names in what follows
+                continue
+            case .inviteAnswered, .fileProgress, .fileSkipped, .failure, .warning: break
+            default: continue
+            }
+            let lines = narrator.tell(event, now: console.now())
+            (lines.results + lines.notes).forEach(console.err)
+        }
+        return hasSkipped
+    }
+}
