@@ -59,9 +59,9 @@ package enum Limits {
     package static let stall = 60.0
     /// How long all bytes may take from the last one's arrival to their place on a slow disk.
     package static let landing = 600.0
-    /// Ended transfers of a chat that are remembered, for lists and late acceptances.
     /// Entries that are named when many are left out or renamed.
     package static let toldEntries = 100
+    /// Ended transfers of a chat that are remembered, for lists and late acceptances.
     package static let endedTransfers = 64
     package static let reservedSpace: UInt64 = 64 << 20
     /// Unfinished offers of one author, so that nobody fills the others' memory.
