@@ -4,7 +4,7 @@ import Testing
 /// The library as another program uses it: nothing but its public face.
 @Suite("The library") struct LibraryTests {
     private func node(_ name: String, acceptsAll: Bool) throws -> Node {
-        var settings = NodeSettings(downloads: "/nonexistent", spools: "/nonexistent")
+        var settings = NodeSettings(downloads: "/tmp/nonexistent", spools: "/tmp/nonexistent")
         settings.discovery = .off
         settings.port = .exactly(0)
         settings.invitations = acceptsAll ? .all : .ask

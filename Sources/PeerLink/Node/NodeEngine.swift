@@ -81,9 +81,22 @@ package actor NodeEngine {
 
     /// Listens and goes on the network; gives the port, or `nil` when it does not listen.
     package func start() throws(PeerConnectError) -> UInt16? {
-        if settings.isVisible { try listen() }
+        if settings.isVisible {
+            try checkDownloads()
+            try listen()
+        }
         startDiscovery()
         return listener?.port
+    }
+
+    /// Better said now than when somebody's file has come.
+    private func checkDownloads() throws(PeerConnectError) {
+        let path: String
+        do { path = try Paths.absolute(settings.downloads) } catch { return }
+        guard let error = Paths.whyNotWritable(path) else { return }
+        throw PeerConnectError(
+            .cannotStart, "Received files cannot be kept in \(settings.downloads): \(error.reason).",
+            hint: "Name another folder with --into DIR.", cause: error)
     }
 
     /// Tells members and says goodbye; what was sent has 1 s to go out.

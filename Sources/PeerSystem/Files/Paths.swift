@@ -25,6 +25,20 @@ package enum Paths {
         return FileStatus(status)
     }
 
+    /// Whether files can be made in a folder, or the folder itself in the next one above it that exists; if not, why.
+    package static func whyNotWritable(_ path: String) -> SystemError? {
+        var path = path
+        while true {
+            // The effective user's rights, and a slash at the end: only a folder will do (path_resolution(7)).
+            if faccessat(AT_FDCWD, path.hasSuffix("/") ? path : path + "/", W_OK | X_OK, AT_EACCESS) == 0 { return nil }
+            let code = errno
+            guard code == ENOENT, let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), path != "/" else {
+                return SystemError(call: "faccessat", code: code)
+            }
+            path = path.utf8.startIndex == slash ? "/" : String(path[..<slash])
+        }
+    }
+
     /// Opens a file for reading; a link at the path's end is refused, and a FIFO does not block.
     package static func openFile(_ path: String) throws(SystemError) -> OpenFile {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC

@@ -14,7 +14,7 @@ final class TestNode: Sendable {
 
     init(_ name: String, _ change: (inout NodeSettings) -> Void = { _ in }) throws {
         identity = .unique(displayName: try DisplayName(name))
-        var settings = NodeSettings(downloads: "/nonexistent", spools: "/nonexistent")
+        var settings = NodeSettings(downloads: "/tmp/nonexistent", spools: "/tmp/nonexistent")
         settings.port = .exactly(0)
         settings.discovery = .off
         change(&settings)
