@@ -18,6 +18,9 @@ struct StoredHome: Home {
 
     var downloads: String { folders.downloads }
     var spools: String { folders.cache + "/spools" }
+    var configFolder: String { folders.config }
+    var dataFolder: String { folders.data }
+    var stateFolder: String { folders.state }
     var proposedName: DisplayName { Identities.proposedName() }
 
     func identities() throws(PeerConnectError) -> [StoredIdentity] {

@@ -103,7 +103,7 @@ struct PlainNarrator {
     private mutating func learnNames(from event: NodeEvent) {
         switch event {
         case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
-        case .inviteReceived(_, let from, _, _), .inviteRefused(let from, _): names.note(from)
+        case .inviteReceived(_, let from, _, _, _), .inviteRefused(let from, _): names.note(from)
         case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
         case .memberJoined(_, let member): names.note(member)
         case .message(let message): names.note(message.from)

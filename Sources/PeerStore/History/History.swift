@@ -49,6 +49,9 @@ package final class History: Sendable {
 
     // MARK: Writing
 
+    /// Whether an event is history: others need not be told.
+    package static func keeps(_ event: NodeEvent) -> Bool { Recorder.isHistory(event) }
+
     /// Keeps an event, if it is history; others are ignored and cost nothing.
     ///
     /// - Parameters:
