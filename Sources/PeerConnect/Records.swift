@@ -23,15 +23,22 @@ package struct Records: Sendable {
     ///
     /// - Parameters:
     ///   - keepsHistory: Without it the history is not opened at all.
-    ///   - creating: Whether to make what is not there yet.
+    ///   - creating: Whether to make what is not there yet, for a run that writes; the history's oldest entries beyond
+    ///     its limits are dropped then.
     /// - Throws: `cannot-start` for a database that is damaged, newer, or cannot be written: it is never made anew.
     package static func open(
         state: String, data: String, keepsHistory: Bool = true, creating: Bool
     ) async throws(PeerConnectError) -> Records {
         try await onThread { () throws(StoreError) in
-            Records(
+            let records = Records(
                 history: keepsHistory ? try History.open(in: state, creating: creating) : nil,
                 knownPeers: try KnownPeers.open(in: data, creating: creating))
+            if creating {
+                try records.knownPeers?.requireWritable()
+                try records.history?.requireWritable()
+                try records.history?.prune(now: WallClock.milliseconds())
+            }
+            return records
         }
     }
 

@@ -1,5 +1,6 @@
 internal import PeerConnect
 internal import PeerModel
+internal import Synchronization
 
 /// A node whose chats and peers are written down: its events pass through here, in their order.
 final class RecordedSession: NodeSession {
@@ -10,6 +11,8 @@ final class RecordedSession: NodeSession {
     /// Ends behind the last event.
     private let telling: Task<Void, Never>
     private let knowing: Task<Void, Never>
+    /// Only a node that has started ends its events.
+    private let isStarted = Mutex(false)
 
     /// Follows the events of a node that is not started.
     init(
@@ -30,7 +33,11 @@ final class RecordedSession: NodeSession {
 
     var me: Peer { session.me }
 
-    func start() async throws(PeerConnectError) -> SessionStart { try await session.start() }
+    func start() async throws(PeerConnectError) -> SessionStart {
+        let start = try await session.start()
+        isStarted.withLock { $0 = true }
+        return start
+    }
 
     func perform(_ command: NodeCommand, line: Int?) async -> Reply { await session.perform(command, line: line) }
 
@@ -54,6 +61,7 @@ final class RecordedSession: NodeSession {
     /// What the node told last is written when this returns.
     func stop() async {
         await session.stop()
+        if !isStarted.withLock({ $0 }) { telling.cancel() }
         await telling.value
         await journal.close()
         await knowing.value

@@ -53,6 +53,7 @@ struct Run: Sendable {
     let world: World
     let options: GlobalOptions
     let home: any Home
+    var settings = EffectiveSettings()
 
     var console: Console { world.console }
 

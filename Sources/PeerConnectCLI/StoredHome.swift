@@ -23,6 +23,10 @@ struct StoredHome: Home {
     var stateFolder: String { folders.state }
     var proposedName: DisplayName { Identities.proposedName() }
 
+    func settingsText() throws(PeerConnectError) -> String? {
+        try SmallFile.text(of: folders.config + "/" + SettingsFile.name)
+    }
+
     func identities() throws(PeerConnectError) -> [StoredIdentity] {
         let current = try store.current()
         return try store.list().map { Self.stored($0, isCurrent: $0 == current) }

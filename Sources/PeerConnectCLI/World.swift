@@ -41,6 +41,8 @@ protocol Home: Sendable {
 
     /// Where the settings are.
     var configFolder: String { get }
+    /// The text of the settings; `nil` when there are none.
+    func settingsText() throws(PeerConnectError) -> String?
     /// Where the known peers are.
     var dataFolder: String { get }
     /// Where the history is.

@@ -133,6 +133,13 @@ package final class History: Sendable {
         }
     }
 
+    /// Throws `readOnly` and the like when nothing can be written; writes nothing.
+    package func requireWritable() throws(StoreError) {
+        try state.withLock { state throws(StoreError) in
+            try state.database.transaction { _ throws(StoreError) in }
+        }
+    }
+
     /// What SQLite finds wrong with the database; reads all of it.
     package func problems() throws(StoreError) -> [String] {
         try state.withLock { state throws(StoreError) in try state.database.problems() }

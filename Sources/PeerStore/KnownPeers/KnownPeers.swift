@@ -113,6 +113,11 @@ package final class KnownPeers: Sendable {
         }
     }
 
+    /// Throws `readOnly` and the like when nothing can be written; writes nothing.
+    package func requireWritable() throws(StoreError) {
+        try database.withLock { database throws(StoreError) in try database.transaction { _ throws(StoreError) in } }
+    }
+
     /// What SQLite finds wrong with the database; reads all of it.
     package func problems() throws(StoreError) -> [String] {
         try database.withLock { database throws(StoreError) in try database.problems() }
