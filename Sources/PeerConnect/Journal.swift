@@ -19,7 +19,20 @@ package final class Journal: Sendable {
         var isRefreshWanted = false
         var isClosing = false
         var isOver = false
-        var closing: [CheckedContinuation<Void, Never>] = []
+        /// Those who wait until all that was told before is written.
+        var flushing: [CheckedContinuation<Void, Never>] = []
+
+        /// Whoever waits, taken out to be resumed without the lock.
+        mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
+            defer { (waiting, flushing) = ([], []) }
+            return waiting + flushing
+        }
+    }
+
+    /// What the thread takes from the queue at once.
+    private struct Batch {
+        var events: [(event: NodeEvent, time: Int64)] = []
+        var flushing: [CheckedContinuation<Void, Never>] = []
     }
 
     /// Whom the user knows, whenever that has changed, here or in another process; the newest only.
@@ -40,13 +53,15 @@ package final class Journal: Sendable {
         do throws(SystemError) {
             try BlockingThread.spawn("journal") { [queue, sink] in
                 var writer = Writer(records: records, me: me, known: known, sink: sink, onFailure: onFailure)
-                while let batch = Self.take(from: queue) { writer.write(batch) }
+                while let batch = Self.take(from: queue) {
+                    writer.write(batch.events)
+                    batch.flushing.forEach { $0.resume() }
+                }
                 writer.write([])
                 sink.finish()
                 queue.update { queue in
                     queue.isOver = true
-                    defer { (queue.closing, queue.waiting) = ([], []) }
-                    return queue.closing + queue.waiting
+                    return queue.takeWaiting()
                 }.forEach { $0.resume() }
             }
         } catch {
@@ -59,7 +74,7 @@ package final class Journal: Sendable {
         guard History.keeps(event) else { return }
         await withCheckedContinuation { continuation in
             let fits = queue.update { queue in
-                guard !queue.isOver else { return true }
+                guard !queue.isClosing else { return true }
                 queue.events.append((event, time))
                 if queue.events.count >= Self.bound { queue.waiting.append(continuation) }
                 return queue.events.count < Self.bound
@@ -71,12 +86,17 @@ package final class Journal: Sendable {
     /// Looks at once for changes that others have made.
     package func refresh() { queue.update { $0.isRefreshWanted = true } }
 
-    /// Writes the rest; may be called more than once.
-    package func close() async {
+    /// Returns when all that was told before is written, or cannot be.
+    package func flush() async { await wait(isClosing: false) }
+
+    /// Writes the rest and ends; may be called more than once.
+    package func close() async { await wait(isClosing: true) }
+
+    private func wait(isClosing: Bool) async {
         await withCheckedContinuation { continuation in
             let isOver = queue.update { queue in
-                queue.isClosing = true
-                if !queue.isOver { queue.closing.append(continuation) }
+                queue.isClosing = queue.isClosing || isClosing
+                if !queue.isOver { queue.flushing.append(continuation) }
                 return queue.isOver
             }
             if isOver { continuation.resume() }
@@ -84,15 +104,20 @@ package final class Journal: Sendable {
     }
 
     /// What is to be written next, nothing when it is only time to look; `nil` at the end.
-    private static func take(from queue: Monitor<Queue>) -> [(event: NodeEvent, time: Int64)]? {
-        let taken = queue.wait(seconds: pause) { queue -> (Queue, isLast: Bool)? in
-            guard !queue.events.isEmpty || queue.isRefreshWanted || queue.isClosing else { return nil }
-            defer { (queue.events, queue.waiting, queue.isRefreshWanted) = ([], [], false) }
-            return (queue, queue.isClosing && queue.events.isEmpty)
+    private static func take(from queue: Monitor<Queue>) -> Batch? {
+        let taken = queue.wait(seconds: pause) { queue -> Queue? in
+            guard !queue.events.isEmpty || !queue.flushing.isEmpty || queue.isRefreshWanted || queue.isClosing
+            else { return nil }
+            let taken = queue
+            // At the end whoever waits stays in the queue, and is resumed behind the last look.
+            if taken.isClosing, taken.events.isEmpty { return taken }
+            (queue.events, queue.waiting, queue.flushing, queue.isRefreshWanted) = ([], [], [], false)
+            return taken
         }
-        guard let taken else { return [] }
-        taken.0.waiting.forEach { $0.resume() }
-        return taken.isLast ? nil : taken.0.events
+        guard let taken else { return Batch() }
+        guard !taken.isClosing || !taken.events.isEmpty else { return nil }
+        taken.waiting.forEach { $0.resume() }
+        return Batch(events: taken.events, flushing: taken.flushing)
     }
 
     /// Lives on the thread.

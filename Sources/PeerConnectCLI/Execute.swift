@@ -2,7 +2,8 @@ internal import PeerModel
 
 /// Every command, in the order of the help.
 let everyCommand: [any Command.Type] = [
-    ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, ConfigCommand.self, IdCommand.self,
+    ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, HistoryCommand.self, IdCommand.self,
+    PeersCommand.self, ConfigCommand.self,
 ]
 
 /// Runs one command line and gives its exit code; `interruption` is the code a signal asked for, if one came.

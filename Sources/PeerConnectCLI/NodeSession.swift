@@ -15,6 +15,8 @@ protocol NodeSession: Sendable {
     func know(_ acquaintances: Acquaintances) async
     /// What this run may look up and change; nothing when it keeps nothing.
     var records: Records { get }
+    /// Returns when what was told so far is in the records.
+    func settleRecords() async
     func snapshot() async -> NodeSnapshot
     /// The peer meant, `nil` for an address.
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID?
@@ -29,6 +31,7 @@ protocol NodeSession: Sendable {
 extension NodeSession {
     func know(_ acquaintances: Acquaintances) async {}
     var records: Records { .none }
+    func settleRecords() async {}
 }
 
 /// What a node says once it runs.

@@ -46,6 +46,8 @@ final class RecordedSession: NodeSession {
         journal.refresh()
     }
 
+    func settleRecords() async { await journal.flush() }
+
     func snapshot() async -> NodeSnapshot { await session.snapshot() }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {

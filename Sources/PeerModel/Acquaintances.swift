@@ -12,7 +12,7 @@ public struct Acquaintances: Equatable, Sendable {
     public init(_ list: [KnownPeer] = []) {
         self.list = list
         byID = Dictionary(list.map { ($0.peer.id, $0) }, uniquingKeysWith: { first, _ in first })
-        holdersByName = Dictionary(grouping: list.filter(\.holdsName)) { Self.key($0.peer.name) }
+        holdersByName = Dictionary(grouping: list.filter { $0.holdsName && !$0.peer.name.isEmpty }) { Self.key($0.peer.name) }
     }
 
     /// Equal lists: what else is here follows from the list.
@@ -42,6 +42,11 @@ public struct Acquaintances: Equatable, Sendable {
 
     /// Whether the user trusts this peer.
     public func isTrusted(_ id: PeerID) -> Bool { byID[id]?.trust == .trusted }
+
+    /// Those under this name, whether they hold it or not.
+    package func peers(named name: String) -> [Peer] {
+        list.map(\.peer).filter { !$0.name.isEmpty && Self.key($0.name) == Self.key(name) }
+    }
 
     private static func key(_ name: String) -> String { name.lowercased() }
 }

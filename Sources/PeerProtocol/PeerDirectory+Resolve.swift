@@ -49,15 +49,12 @@ extension PeerDirectory {
 
     /// In the order of the list, each once.
     private func candidates(for text: String, allowNumbers: Bool) -> [Peer] {
-        let name = text.lowercased(), start = Self.plainID(text)
+        let start = Self.plainID(text)
         let isStart = start.utf8.count >= Self.shortestStart
-        let holders = acquaintances.holders(of: text)
+        let named = Set(bearers(of: text).map(\.id))
         let unseen = acquaintances.list.map(\.peer).filter { self.peer($0.id) == nil }
         var found = (list.map(\.peer) + unseen).filter { peer in
-            let isNamed =
-                holders.isEmpty
-                ? peer.name.lowercased() == name && self.peer(peer.id) != nil : holders.contains { $0.id == peer.id }
-            return isNamed || isStart && peer.id.description.hasPrefix(start)
+            named.contains(peer.id) || isStart && peer.id.description.hasPrefix(start)
         }
         if allowNumbers, let number = Int(text), let peer = peer(number: number),
             !found.contains(where: { $0.id == peer.id })
@@ -65,6 +62,14 @@ extension PeerDirectory {
             found.append(peer)
         }
         return found
+    }
+
+    /// Those a name means: who holds it; else who is here under it; else who was only ever blocked under it.
+    private func bearers(of name: String) -> [Peer] {
+        let holders = acquaintances.holders(of: name)
+        guard holders.isEmpty else { return holders }
+        let here = list.map(\.peer).filter { $0.name.lowercased() == name.lowercased() }
+        return here.isEmpty ? acquaintances.peers(named: name) : here
     }
 
     /// Those who bear a name whose known holder is not here.

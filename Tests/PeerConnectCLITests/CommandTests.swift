@@ -274,9 +274,9 @@ struct OneShotTests {
         let node = ScriptedSession(me: me, snapshot: snapshot)
         let summary = OfferSummary(name: "x", size: 1, files: 1)
         node.emit(
-            .inviteReceived(number: 1, from: try peer("eve", 6), purpose: .file, offer: summary),
-            .inviteReceived(number: 2, from: ada, purpose: .chat, offer: nil),
-            .inviteReceived(number: 3, from: ada, purpose: .file, offer: summary),
+            .inviteReceived(number: 1, from: try peer("eve", 6), purpose: .file, offer: summary, known: .new),
+            .inviteReceived(number: 2, from: ada, purpose: .chat, offer: nil, known: .known),
+            .inviteReceived(number: 3, from: ada, purpose: .file, offer: summary, known: .known),
             .fileOffered(
                 FileOffer(
                     number: 3, transfer: transfer, from: ada, to: [me], isMine: false, summary: summary, line: nil)))

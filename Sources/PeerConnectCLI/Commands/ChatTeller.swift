@@ -109,7 +109,7 @@ struct ChatTeller: Sendable {
         return "Quitting stops \(Amount.counted(running, "transfer")). Type /quit again to do it."
     }
 
-    private func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {
+    func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {
         if console.isJSON { console.emit(.reply(line: line, extra: fields)) } else { sentences.forEach(console.out) }
     }
 }
