@@ -48,7 +48,8 @@ let package = Package(
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
         module(
-            "PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerStore", "PeerLink"),
+            "PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerStore",
+            "PeerLink"),
         module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerStore", "PeerConnect"),
         .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
         tests("PeerModelTests", "PeerModel"),

@@ -40,12 +40,10 @@ package final class Journal: Sendable {
     private let sink: AsyncStream<Acquaintances>.Continuation
     private let queue = Monitor(Queue())
 
-    /// Begins to write.
+    /// Begins to write what the own identity `me` sees.
     ///
-    /// - Parameters:
-    ///   - me: The own identity that sees it all.
-    ///   - known: Whom the user knows, as far as it was told.
-    ///   - onFailure: Called from the thread when something could not be written, once until it can again.
+    /// `known` is whom the user knows, as far as the node was told. `onFailure` is called from the thread when something
+    /// could not be written, once until it can again.
     package init(
         _ records: Records, me: Peer, known: Acquaintances, onFailure: @escaping @Sendable (PeerConnectError) -> Void
     ) throws(PeerConnectError) {

@@ -21,10 +21,9 @@ package struct Records: Sendable {
 
     /// Opens both, the known peers in the data folder, the history in the state folder.
     ///
-    /// - Parameters:
-    ///   - keepsHistory: Without it the history is not opened at all.
-    ///   - creating: Whether to make what is not there yet, for a run that writes; the history's oldest entries beyond
-    ///     its limits are dropped then.
+    /// Without `keepsHistory` the history is not opened at all. A run that writes is `creating`: what is not there yet is
+    /// made, and the history's oldest entries beyond its limits are dropped.
+    ///
     /// - Throws: `cannot-start` for a database that is damaged, newer, or cannot be written: it is never made anew.
     package static func open(
         state: String, data: String, keepsHistory: Bool = true, creating: Bool

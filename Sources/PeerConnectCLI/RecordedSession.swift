@@ -16,7 +16,8 @@ final class RecordedSession: NodeSession {
 
     /// Follows the events of a node that is not started.
     init(
-        _ session: any NodeSession, _ records: Records, knowing known: Acquaintances, now: @escaping @Sendable () -> Int64
+        _ session: any NodeSession, _ records: Records, knowing known: Acquaintances,
+        now: @escaping @Sendable () -> Int64
     ) throws(PeerConnectError) {
         let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
         let journal = try Journal(records, me: session.me, known: known) { sink.yield(.failure($0)) }

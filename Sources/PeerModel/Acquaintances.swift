@@ -12,7 +12,9 @@ public struct Acquaintances: Equatable, Sendable {
     public init(_ list: [KnownPeer] = []) {
         self.list = list
         byID = Dictionary(list.map { ($0.peer.id, $0) }, uniquingKeysWith: { first, _ in first })
-        holdersByName = Dictionary(grouping: list.filter { $0.holdsName && !$0.peer.name.isEmpty }) { Self.key($0.peer.name) }
+        holdersByName = Dictionary(grouping: list.filter { $0.holdsName && !$0.peer.name.isEmpty }) {
+            Self.key($0.peer.name)
+        }
     }
 
     /// Equal lists: what else is here follows from the list.

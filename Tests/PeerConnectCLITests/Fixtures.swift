@@ -89,19 +89,28 @@ final class ScriptedHome: Home {
     let downloads = "/downloads"
     let spools = "/spools"
     /// Real, for the databases; gone with this object.
-    let folder = FileManager.default.temporaryDirectory.path + "/peerconnect-cli-\(UUID().uuidString.prefix(8))"
+    let folder: String
     let settings: String?
+    /// Whose folder it is, when it is another's.
+    private let owner: ScriptedHome?
     let node: ScriptedSession
     private let stored: Mutex<[StoredIdentity]>
     private let opened = Mutex<[(name: String, isStored: Bool, settings: NodeSettings)]>([])
 
-    init(node: ScriptedSession, stored: [StoredIdentity] = [], settings: String? = nil) {
+    /// With a folder of its own, or in that of another home.
+    init(
+        node: ScriptedSession, stored: [StoredIdentity] = [], settings: String? = nil, in owner: ScriptedHome? = nil
+    ) {
         self.node = node
+        self.owner = owner
+        folder =
+            owner?.folder
+            ?? FileManager.default.temporaryDirectory.path + "/peerconnect-cli-\(UUID().uuidString.prefix(8))"
         self.settings = settings
         self.stored = Mutex(stored)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    deinit { if owner == nil { try? FileManager.default.removeItem(atPath: folder) } }
 
     var configFolder: String { folder + "/config" }
     var dataFolder: String { folder + "/data" }

@@ -88,7 +88,9 @@ struct ChatTeller: Sendable {
                 "\(PlainNarrator.describe(transfer.offer.summary)) is under way. Type /cancel \(transfer.offer.number)."
             }
         } else {
-            sentences = snapshot.invitations.map { PlainNarrator.question($0.number, $0.from, $0.purpose, $0.offer, $0.known) }
+            sentences = snapshot.invitations.map {
+                PlainNarrator.question($0.number, $0.from, $0.purpose, $0.offer, $0.known)
+            }
             sentences += snapshot.transfers.filter(\.isOpen).map { narrator.sentence($0.offer) }
         }
         if sentences.isEmpty { sentences = ["Nothing is open."] }

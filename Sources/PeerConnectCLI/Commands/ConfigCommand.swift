@@ -66,8 +66,10 @@ struct ConfigCommand: Command {
             case .null: "-"
             case .string(let text): SafeText.line(text)
             case .array(let values):
-                values.isEmpty ? "-" : values.map { if case .string(let text) = $0 { text } else { $0.text } }
-                    .joined(separator: " ")
+                values.isEmpty
+                    ? "-"
+                    : values.map { if case .string(let text) = $0 { text } else { $0.text } }
+                        .joined(separator: " ")
             default: value.text
             }
         console.out("\(SafeText.line(name))\t\(text)\t\(source.rawValue)")

@@ -47,7 +47,9 @@ struct HistoryCommand: Command {
         default:
             throw UsageError(
                 "history does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: ["list", "show", "search", "files", "clear"]).map { "did you mean \($0)?" })
+                hint: nearest(to: verb, among: ["list", "show", "search", "files", "clear"]).map {
+                    "did you mean \($0)?"
+                })
         }
         if let takes { throw UsageError("history \(verb) takes \(takes)") }
         guard !words.contains("") || verb == "files" else { throw UsageError("history \(verb) needs a text") }

@@ -49,7 +49,8 @@ enum HistoryRows {
         let others = ([chat.host] + chat.members.map(\.peer)).filter { $0.id != chat.own }
         let amount = "\(Amount.counted(chat.messages, "message")), \(Amount.counted(chat.files, "file"))"
         return [
-            short(chat.id), Timestamp.rfc3339(chat.started), Amount.list(others.map { NameBook.clean($0.name) }), amount,
+            short(chat.id), Timestamp.rfc3339(chat.started), Amount.list(others.map { NameBook.clean($0.name) }),
+            amount,
         ].joined(separator: "\t")
     }
 

@@ -6,7 +6,9 @@ struct ReceiveCommand: Command {
         name: "receive", synopsis: "[--from PEER… | --accept trusted|all]", summary: "take files, never asking",
         options: [
             OptionSpec("--from", value: "PEER", isRepeatable: true, help: "take those of this peer; repeatable"),
-            OptionSpec("--accept", value: "trusted|all", help: "without --from: whose files to take; trusted peers' unless said otherwise"),
+            OptionSpec(
+                "--accept", value: "trusted|all",
+                help: "without --from: whose files to take; trusted peers' unless said otherwise"),
             OptionSpec("--into", value: "DIR", help: "where received files go"),
             OptionSpec("--once", help: "leave after the first transfer"),
             OptionSpec("--wait", value: "T", help: "leave if nothing was offered until then"),
@@ -28,7 +30,8 @@ struct ReceiveCommand: Command {
     init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
         try arguments.expectNoOperands()
         senders = try arguments.peers("--from")
-        let acceptance = try arguments.choice("--accept", [("trusted", NodeSettings.Acceptance.trusted), ("all", .all)])
+        let acceptance = try arguments.choice(
+            "--accept", [("trusted", NodeSettings.Acceptance.trusted), ("all", .all)])
         guard acceptance == nil || senders.isEmpty else {
             throw UsageError("--accept and --from exclude each other")
         }

@@ -78,7 +78,8 @@ extension PlainNarrator {
             case (.chat, _): "invites you to chat"
             }
         let standing = known == .otherKey ? "new, not the peer of this name you know" : known.rawValue
-        return "\(NameBook.clean(from.name)) (\(from.id.short), \(standing)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+        return
+            "\(NameBook.clean(from.name)) (\(from.id.short), \(standing)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
     }
 
     /// What is offered: `“photos” with 12 files, 34 MB`.

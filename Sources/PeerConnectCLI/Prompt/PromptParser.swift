@@ -130,7 +130,9 @@ struct PromptParser: Sendable {
 
     /// One peer, or those of a group.
     private func peers(_ word: ShellWord) -> [PeerReference] {
-        if word.starts(with: "@"), let ids = groups[String(word.text.dropFirst())] { return ids.map { PeerReference($0) } }
+        if word.starts(with: "@"), let ids = groups[String(word.text.dropFirst())] {
+            return ids.map { PeerReference($0) }
+        }
         return [Self.peer(word)]
     }
 

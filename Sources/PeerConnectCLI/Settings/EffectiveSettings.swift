@@ -18,7 +18,8 @@ struct EffectiveSettings: Sendable {
     init(completing arguments: inout ParsedArguments, from home: any Home, in world: World) throws(PeerConnectError) {
         path = home.configFolder + "/" + SettingsFile.name
         let text = try home.settingsText()
-        let file = try text.map { text throws(PeerConnectError) in try SettingsFile(text, path: path) }
+        let file =
+            try text.map { text throws(PeerConnectError) in try SettingsFile(text, path: path) }
             ?? SettingsFile(path: path)
         sources = file.complete(&arguments, environment: world.environment, home: world.paths.home)
         self.arguments = arguments

@@ -57,7 +57,9 @@ struct JSON5Reader {
 
     private mutating func advance() {
         // CR LF is one end of a line.
-        if let scalar = peek, Self.endsLine(scalar), !(scalar == "\r" && index + 1 < scalars.count && scalars[index + 1] == "\n") {
+        if let scalar = peek, Self.endsLine(scalar),
+            !(scalar == "\r" && index + 1 < scalars.count && scalars[index + 1] == "\n")
+        {
             line += 1
         }
         index += 1

@@ -29,7 +29,8 @@ struct Setting: Sendable {
             name: "history", option: "--no-history", kind: .flag, takes: "true or false",
             commands: ["chat", "send", "receive"], byDefault: "true", check: { _, _ throws(UsageError) in }),
         Setting(
-            name: "into", option: "--into", kind: .text, takes: "a folder: an absolute path, or one that begins with ~/",
+            name: "into", option: "--into", kind: .text,
+            takes: "a folder: an absolute path, or one that begins with ~/",
             commands: ["chat", "receive"], byDefault: nil,
             check: { arguments, option throws(UsageError) in
                 guard let path = arguments.last(option), path.hasPrefix("/") || path.hasPrefix("~/") else {
