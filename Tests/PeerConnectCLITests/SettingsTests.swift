@@ -102,7 +102,10 @@ struct SettingsTests {
     func groups() async throws {
         let ada = try peer("ada", 1).id, bob = try peer("bob", 2).id
         let stage = try stage("{groups: {'best friends': ['\(ada)', '\(bob)']}}")
-        _ = await stage.run("chat", input: ["/invite @\"best friends\""])
+        let node = stage.home.node
+        _ = await stage.run("chat", input: ["/invite @\"best friends\""]) {
+            node.emit(.inviteDone(chat: nil, answers: [], line: 1))
+        }
         let invited = #"invite([PeerModel.PeerReference(text: "\#(ada)"), PeerModel.PeerReference(text: "\#(bob)")])"#
         #expect(stage.home.node.commands == [invited])
         #expect(await stage.run("send", "f", "--to", "@best friends", "--wait", "0") == 3)

@@ -6,7 +6,9 @@ internal import PeerStore
 enum KnownChange: String, CaseIterable, Sendable {
     case trust, untrust, block, unblock, forget
 
-    /// Changes one peer; gives whom the user knows then. The name is for one that is not on the list yet.
+    /// Changes one peer; gives whom the user knows then.
+    ///
+    /// The name is for one that is not on the list yet.
     func apply(
         to id: PeerID, named name: String, in records: Records
     ) async throws(PeerConnectError) -> Acquaintances {

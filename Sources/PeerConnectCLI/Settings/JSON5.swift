@@ -201,7 +201,7 @@ struct JSON5Reader {
         case "Infinity": magnitude = .infinity
         case "NaN": magnitude = .nan
         case _ where digits.hasPrefix("0x") || digits.hasPrefix("0X"):
-            magnitude = UInt64(digits.dropFirst(2), radix: 16).map(Double.init)
+            magnitude = UInt64(digits.dropFirst(2), radix: 16).map { Double($0) }
         case _ where digits.first?.isASCII == true && "0123456789.".contains(digits.first ?? "x"):
             // A leading zero is octal elsewhere, and so refused; `1.` and `.5` are numbers here.
             let isOctal = digits.count > 1 && digits.first == "0" && digits.dropFirst().first?.isNumber == true
