@@ -65,7 +65,7 @@ let package = Package(
             name: "TerminalProbe", dependencies: ["PeerModel", "PeerTerminal"], path: "Tests/TerminalProbe",
             swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
-        tests("PeerConnectTests", "PeerModel", "PeerStore", "PeerConnect"),
+        tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
         tests("PeerConnectCLITests", "PeerModel", "PeerStore", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(

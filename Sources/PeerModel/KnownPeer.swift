@@ -19,7 +19,8 @@ public struct KnownPeer: Hashable, Sendable {
     /// Blocking a stranger by its ID must not give it the name it called itself by.
     public var holdsName: Bool { firstSeen != nil || trust == .trusted }
 
-    package init(peer: Peer, firstSeen: Int64?, lastSeen: Int64?, trust: Trust) {
+    /// Takes it as it is kept somewhere.
+    public init(peer: Peer, firstSeen: Int64?, lastSeen: Int64?, trust: Trust) {
         self.peer = peer
         self.firstSeen = firstSeen
         self.lastSeen = lastSeen

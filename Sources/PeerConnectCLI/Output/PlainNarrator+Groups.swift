@@ -77,9 +77,8 @@ extension PlainNarrator {
             case (.message, _): "has a message for you"
             case (.chat, _): "invites you to chat"
             }
-        let standing = known == .otherKey ? "new, not the peer of this name you know" : known.rawValue
-        return
-            "\(NameBook.clean(from.name)) (\(from.id.short), \(standing)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+        let who = "\(NameBook.clean(from.name)) (\(from.id.short), \(standing(known)))"
+        return "\(who) \(what), #\(number). Type /accept \(number) or /decline \(number)."
     }
 
     /// What is offered: `“photos” with 12 files, 34 MB`.

@@ -72,10 +72,15 @@ struct PlainNarrator {
 
     func who(_ peer: Peer) -> String { peer.id == me ? "You" : names.shown(peer) }
 
-    /// What a list says of a peer: `number 3, idle, k7qf-2m4d`.
+    /// What a list says of a peer: `number 3, idle, k7qf-2m4d, trusted`.
     static func details(of peer: ListedPeer) -> String {
         "number \(peer.number), \(peer.isBusy ? "busy" : "idle")\(peer.kind == "inbox" ? ", takes files only" : ""), "
-            + peer.peer.id.short
+            + peer.peer.id.short + (peer.known == .new ? "" : ", \(standing(peer.known))")
+    }
+
+    /// How a peer is known, where a person decides about it.
+    static func standing(_ known: Standing) -> String {
+        known == .otherKey ? "new, not the peer of this name you know" : known.rawValue
     }
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
