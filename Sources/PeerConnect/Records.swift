@@ -24,21 +24,32 @@ package struct Records: Sendable {
     /// Without `keepsHistory` the history is not opened at all. A run that writes is `creating`: what is not there yet is
     /// made, and the history's oldest entries beyond its limits are dropped.
     ///
-    /// - Throws: `cannot-start` for a database that is damaged, newer, or cannot be written: it is never made anew.
+    /// - Throws: `cannot-start` for a database that is damaged, newer, or cannot be read or written: never a fresh one.
     package static func open(
         state: String, data: String, keepsHistory: Bool = true, creating: Bool
     ) async throws(PeerConnectError) -> Records {
-        try await onThread { () throws(StoreError) in
-            let records = Records(
-                history: keepsHistory ? try History.open(in: state, creating: creating) : nil,
-                knownPeers: try KnownPeers.open(in: data, creating: creating))
-            if creating {
-                try records.knownPeers?.requireWritable()
-                try records.history?.requireWritable()
-                try records.history?.prune(now: WallClock.milliseconds())
+        do throws(PeerConnectError) {
+            return try await onThread { () throws(StoreError) in
+                try openNow(state, data, keepsHistory: keepsHistory, creating: creating)
             }
-            return records
+        } catch {
+            // Whatever it is, a full disk or a file system that is read-only, nothing can be done without the database.
+            throw PeerConnectError(.cannotStart, error.message, hint: error.hint, cause: error.cause)
         }
+    }
+
+    private static func openNow(
+        _ state: String, _ data: String, keepsHistory: Bool, creating: Bool
+    ) throws(StoreError) -> Records {
+        let records = Records(
+            history: keepsHistory ? try History.open(in: state, creating: creating) : nil,
+            knownPeers: try KnownPeers.open(in: data, creating: creating))
+        if creating {
+            try records.knownPeers?.requireWritable()
+            try records.history?.requireWritable()
+            try records.history?.prune(now: WallClock.milliseconds())
+        }
+        return records
     }
 
     /// Whom the user knows now.
