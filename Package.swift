@@ -47,8 +47,10 @@ let package = Package(
         module("PeerTerminal", "CTerminal", "PeerModel"),
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
-        module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
-        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerConnect"),
+        module(
+            "PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerStore",
+            "PeerLink"),
+        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerStore", "PeerConnect"),
         .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
         tests("PeerModelTests", "PeerModel"),
         tests("PeerWireTests", "PeerModel", "PeerWire"),
@@ -63,8 +65,8 @@ let package = Package(
             name: "TerminalProbe", dependencies: ["PeerModel", "PeerTerminal"], path: "Tests/TerminalProbe",
             swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
-        tests("PeerConnectTests", "PeerConnect"),
-        tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
+        tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
+        tests("PeerConnectCLITests", "PeerModel", "PeerStore", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(
             name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),

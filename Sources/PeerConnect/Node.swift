@@ -71,6 +71,12 @@ public final class Node: Sendable {
         await engine.perform(command, line: line)
     }
 
+    /// Takes whom the user knows, trusts and blocks; until then everyone is new.
+    ///
+    /// Blocked peers are answered `declined` without asking, and a known name under another key is warned of. To be given
+    /// before `start()` and again whenever it changes.
+    public func know(_ acquaintances: Acquaintances) async { await engine.know(acquaintances) }
+
     /// What is open at the moment.
     public func snapshot() async -> NodeSnapshot { await engine.snapshot() }
 

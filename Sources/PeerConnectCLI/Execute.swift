@@ -2,7 +2,8 @@ internal import PeerModel
 
 /// Every command, in the order of the help.
 let everyCommand: [any Command.Type] = [
-    ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, IdCommand.self,
+    ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, HistoryCommand.self, IdCommand.self,
+    PeersCommand.self, ConfigCommand.self,
 ]
 
 /// Runs one command line and gives its exit code; `interruption` is the code a signal asked for, if one came.
@@ -30,8 +31,7 @@ func execute(
         guard let type = everyCommand.first(where: { $0.spec.name == parsed.command }) else {
             throw UsageError("unknown command \(SafeText.line(parsed.command))")
         }
-        let command = try type.init(parsed, world)
-        let status = await run(command, options, in: world)
+        let status = try await run(type, parsed, options, in: world)
         let code = interruption() ?? status.rawValue
         if options.isJSON { world.console.emit(.exit(code)) }
         return code
@@ -41,10 +41,20 @@ func execute(
     }
 }
 
-private func run(_ command: any Command, _ options: GlobalOptions, in world: World) async -> ExitStatus {
+private func run(
+    _ type: any Command.Type, _ typed: ParsedArguments, _ options: GlobalOptions, in world: World
+) async throws(UsageError) -> ExitStatus {
+    // What is wrong with the command line itself comes first.
+    if !type.usesSettings { _ = try type.init(typed, world) }
     do {
         let home = try world.openHome(options.home.map(world.absolute))
-        return try await command.run(Run(world: world, options: options, home: home))
+        var arguments = typed, settings = EffectiveSettings()
+        if type.usesSettings { settings = try EffectiveSettings(completing: &arguments, from: home, in: world) }
+        let command = try type.init(arguments, world)
+        let options = try GlobalOptions(arguments, environment: world.environment)
+        return try await command.run(Run(world: world, options: options, home: home, settings: settings))
+    } catch let error as UsageError {
+        throw error
     } catch let error as PeerConnectError {
         world.console.report(error)
         return error.status

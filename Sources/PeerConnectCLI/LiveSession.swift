@@ -22,6 +22,8 @@ struct LiveSession: NodeSession {
 
     func perform(_ command: NodeCommand, line: Int?) async -> Reply { await node.perform(command, line: line) }
 
+    func know(_ acquaintances: Acquaintances) async { await node.know(acquaintances) }
+
     func snapshot() async -> NodeSnapshot { await node.snapshot() }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {

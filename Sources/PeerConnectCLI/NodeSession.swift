@@ -1,3 +1,4 @@
+internal import PeerConnect
 internal import PeerModel
 
 /// What a command needs of a node; the tests put a scripted one in its place.
@@ -10,6 +11,12 @@ protocol NodeSession: Sendable {
     func start() async throws(PeerConnectError) -> SessionStart
     /// With a line, `.reply` with that line comes in `events`, after the events the command caused at once.
     func perform(_ command: NodeCommand, line: Int?) async -> Reply
+    /// Takes whom the user knows, trusts and blocks from now on.
+    func know(_ acquaintances: Acquaintances) async
+    /// What this run may look up and change; nothing when it keeps nothing.
+    var records: Records { get }
+    /// Returns when what was told so far is in the records.
+    func settleRecords() async
     func snapshot() async -> NodeSnapshot
     /// The peer meant, `nil` for an address.
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID?
@@ -19,6 +26,12 @@ protocol NodeSession: Sendable {
     ) async -> OfferOutcome
     /// Tells members and says goodbye; takes 2 s at most.
     func stop() async
+}
+
+extension NodeSession {
+    func know(_ acquaintances: Acquaintances) async {}
+    var records: Records { .none }
+    func settleRecords() async {}
 }
 
 /// What a node says once it runs.

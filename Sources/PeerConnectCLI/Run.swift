@@ -9,6 +9,10 @@ struct GlobalOptions: Sendable {
     let port: NodeSettings.Port
     let interfaces: [String]
     let discovery: NodeSettings.Discovery
+    /// Whether chats, messages and file names are stored.
+    let keepsHistory: Bool
+    /// The IDs of each group of the settings.
+    let groups: [String: [String]]
 
     init(_ arguments: ParsedArguments, environment: [String: String]) throws(UsageError) {
         home = arguments.last("--home") ?? environment["PEERCONNECT_HOME"].flatMap { $0.isEmpty ? nil : $0 }
@@ -19,9 +23,14 @@ struct GlobalOptions: Sendable {
         port = try arguments.number("--port", in: 0...65535).map { .exactly(UInt16($0)) } ?? .automatic
         interfaces = arguments.all("--interface")
         guard !interfaces.contains("") else { throw UsageError("--interface needs a name") }
-        discovery =
-            try arguments.choice(
-                "--discovery", [("auto", .auto), ("daemon", .daemon), ("embedded", .embedded), ("off", .off)]) ?? .auto
+        discovery = try Self.discovery(arguments) ?? .auto
+        keepsHistory = !arguments.has("--no-history")
+        groups = arguments.groups
+    }
+
+    static func discovery(_ arguments: ParsedArguments) throws(UsageError) -> NodeSettings.Discovery? {
+        try arguments.choice(
+            "--discovery", [("auto", .auto), ("daemon", .daemon), ("embedded", .embedded), ("off", .off)])
     }
 
     /// A display name from the command line.
@@ -44,6 +53,7 @@ struct Run: Sendable {
     let world: World
     let options: GlobalOptions
     let home: any Home
+    var settings = EffectiveSettings()
 
     var console: Console { world.console }
 
@@ -85,8 +95,9 @@ struct Run: Sendable {
         if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
             try home.establish(name)
         }
-        let session = try home.session(as: name, isStored: isStored, settings)
+        var session = try home.session(as: name, isStored: isStored, settings)
         do {
+            session = try await recorded(session, isStored: isStored)
             let start = try await session.start()
             if console.isJSON {
                 console.emit(

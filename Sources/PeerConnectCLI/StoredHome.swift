@@ -18,7 +18,14 @@ struct StoredHome: Home {
 
     var downloads: String { folders.downloads }
     var spools: String { folders.cache + "/spools" }
+    var configFolder: String { folders.config }
+    var dataFolder: String { folders.data }
+    var stateFolder: String { folders.state }
     var proposedName: DisplayName { Identities.proposedName() }
+
+    func settingsText() throws(PeerConnectError) -> String? {
+        try SmallFile.text(of: folders.config + "/" + SettingsFile.name)
+    }
 
     func identities() throws(PeerConnectError) -> [StoredIdentity] {
         let current = try store.current()

@@ -39,6 +39,15 @@ protocol Home: Sendable {
     /// What the first run proposes: `LOGIN@HOST`.
     var proposedName: DisplayName { get }
 
+    /// Where the settings are.
+    var configFolder: String { get }
+    /// The text of the settings; `nil` when there are none.
+    func settingsText() throws(PeerConnectError) -> String?
+    /// Where the known peers are.
+    var dataFolder: String { get }
+    /// Where the history is.
+    var stateFolder: String { get }
+
     func identities() throws(PeerConnectError) -> [StoredIdentity]
     /// Makes an identity; fails when there is one of that name.
     func create(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity

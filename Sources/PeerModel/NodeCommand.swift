@@ -50,7 +50,7 @@ public struct NodeSnapshot: Sendable {
     /// The chat this peer is in: its role, host and members (all but the host).
     public var chat: (id: ChatID, role: ChatRole, host: Peer, members: [Peer])?
     /// Invitations that wait for an answer of this peer.
-    public var invitations: [(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?)] = []
+    public var invitations: [(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?, known: Standing)] = []
     /// Transfers of this chat, oldest first.
     public var transfers: [TransferState] = []
 

@@ -6,7 +6,7 @@ public enum NodeEvent: Sendable {
     case peerUpdated(ListedPeer)
     case peerLost(ListedPeer, reason: String)
 
-    case inviteReceived(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?)
+    case inviteReceived(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?, known: Standing)
     case inviteWithdrawn(number: Int, reason: String)
     case inviteRefused(from: Peer, answer: Answer)
     /// The target as typed when its peer is not known yet.
@@ -63,9 +63,14 @@ public struct ListedPeer: Sendable {
     public let kind: String
     /// Where it says it listens.
     public let addresses: [PeerAddress]
+    /// How the claimed ID and name are known.
+    public let known: Standing
 
-    package init(peer: Peer, number: Int, isBusy: Bool, kind: String, addresses: [PeerAddress]) {
+    package init(
+        peer: Peer, number: Int, isBusy: Bool, kind: String, addresses: [PeerAddress], known: Standing = .new
+    ) {
         self.peer = peer
+        self.known = known
         self.number = number
         self.isBusy = isBusy
         self.kind = kind

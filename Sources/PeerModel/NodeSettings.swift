@@ -28,6 +28,8 @@ public struct NodeSettings: Sendable {
         case all
         /// Refuse all.
         case none
+        /// Accept those of peers the user trusts; ask about others.
+        case trusted
         /// Accept those of these peers; refuse others.
         case from(Set<PeerID>)
     }

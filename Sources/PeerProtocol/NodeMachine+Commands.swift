@@ -236,7 +236,13 @@ extension NodeMachine {
                     results: record.results)
             }
         }
-        snapshot.invitations = questions.map { ($0.number, $0.from.peer, $0.invite.purpose, $0.invite.offer) }
+        snapshot.invitations = questions.map { question in
+            let from = question.from.peer
+            return (
+                question.number, from, question.invite.purpose, question.invite.offer,
+                settings.acquaintances.standing(of: from)
+            )
+        }
         return snapshot
     }
 }

@@ -31,6 +31,8 @@ extension NodeMachine {
     /// Decides on an invitation that has just come, or that was held back until now.
     private mutating func consider(_ question: Question, at moment: Moment) {
         let peer = question.from.peer.id
+        // As if its user had declined: whoever is blocked is not to know it, and the own user is not bothered.
+        if settings.acquaintances.isBlocked(peer) { return answer(question, .declined, at: moment) }
         if settings.doNotDisturb { return refuse(question, at: moment) }
         // Only invitations to chat cross: wanting to talk with someone is not wanting their files.
         let mayCross = question.invite.purpose == .chat
@@ -63,7 +65,7 @@ extension NodeMachine {
 
     private func decision(on question: Question) -> Bool? {
         switch question.invite.purpose {
-        case .chat, .message: Policy.decision(settings.invitations, question.from.peer.id)
+        case .chat, .message: settings.decision(settings.invitations, question.from.peer.id)
         case .file: settings.decision(on: question.invite.offer?.size, from: question.from.peer.id)
         }
     }
@@ -78,7 +80,7 @@ extension NodeMachine {
             .emit(
                 .inviteReceived(
                     number: asked.number, from: asked.from.peer, purpose: asked.invite.purpose,
-                    offer: asked.invite.offer)))
+                    offer: asked.invite.offer, known: settings.acquaintances.standing(of: asked.from.peer))))
     }
 
     private mutating func refuse(_ question: Question, at moment: Moment) {

@@ -54,7 +54,10 @@ package struct NodeMachine: Sendable {
     /// What to do, in order; asked after every call.
     package mutating func takeEffects() -> [Effect] {
         defer { effects = [] }
-        return effects
+        return effects.flatMap { effect in
+            guard case .emit(let event) = effect else { return [effect] }
+            return [effect] + namesakeWarnings(after: event)
+        }
     }
 
     /// Whether an invitation would be answered `busy`; what the advert says.
@@ -196,17 +199,20 @@ package struct Policy: Sendable {
     package var files = NodeSettings.Acceptance.ask
     package var maximumFileSize: UInt64?
     package var doNotDisturb = false
+    package var acquaintances = Acquaintances()
 
     package init() {}
 
     /// What to do with an offer of this size from this peer, unasked; `nil` to ask.
     func decision(on size: UInt64?, from peer: PeerID) -> Bool? {
         if let maximumFileSize, let size, size > maximumFileSize { return false }
-        return Self.decision(files, peer)
+        return decision(files, peer)
     }
 
-    static func decision(_ acceptance: NodeSettings.Acceptance, _ peer: PeerID) -> Bool? {
-        switch acceptance {
+    func decision(_ acceptance: NodeSettings.Acceptance, _ peer: PeerID) -> Bool? {
+        guard !acquaintances.isBlocked(peer) else { return false }
+        return switch acceptance {
+        case .trusted: acquaintances.isTrusted(peer) ? true : nil
         case .ask: nil
         case .all: true
         case .none: false

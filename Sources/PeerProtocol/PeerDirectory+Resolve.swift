@@ -12,16 +12,24 @@ extension PeerDirectory {
     /// Finds the peer or the address that `reference` means.
     ///
     /// Forms that leave nothing open come first, so that no peer can take them by choosing them as its name: a full ID,
-    /// `ID@address`, an IP address. Then come visible peers, by name, by the start of the ID (8 characters or more, the
-    /// hyphen of the short form may be there) and, if allowed, by number. Host names are last, and need a port or a dot.
+    /// `ID@address`, an IP address. Then come visible and known peers together, by name, by the start of the ID (8
+    /// characters or more, the hyphen of the short form may be there) and, if allowed, by number. Host names are last,
+    /// and need a port or a dot.
     ///
-    /// - Throws: `ambiguous` with the candidates, or `no-such-peer`.
+    /// A name that a known peer holds means that peer only: whoever else bears it is not it.
+    ///
+    /// - Throws: `ambiguous` with the candidates, `wrong-key` when only another than the known peer bears the name, or
+    ///   `no-such-peer`.
     package func resolve(_ reference: PeerReference, allowNumbers: Bool) throws(PeerConnectError) -> ResolvedPeer {
         let text = reference.text
         if let exact = exactMatch(text) { return exact }
         let matches = candidates(for: text, allowNumbers: allowNumbers)
         if matches.count > 1 { throw Self.ambiguous(text, matches) }
-        if let match = matches.first { return resolved(match.id) }
+        if let match = matches.first {
+            let others = impostors(of: match, under: text)
+            guard others.isEmpty else { throw Self.wrongKey(text, match, others) }
+            return resolved(match.id)
+        }
         if let address = TypedAddress(text), address.port != nil || text.utf8.contains(UInt8(ascii: ".")) {
             return .address(address, expected: nil)
         }
@@ -41,10 +49,12 @@ extension PeerDirectory {
 
     /// In the order of the list, each once.
     private func candidates(for text: String, allowNumbers: Bool) -> [Peer] {
-        let name = text.lowercased(), start = Self.plainID(text)
+        let start = Self.plainID(text)
         let isStart = start.utf8.count >= Self.shortestStart
-        var found = list.map(\.peer).filter { peer in
-            peer.name.lowercased() == name || isStart && peer.id.description.hasPrefix(start)
+        let named = Set(bearers(of: text).map(\.id))
+        let unseen = acquaintances.list.map(\.peer).filter { self.peer($0.id) == nil }
+        var found = (list.map(\.peer) + unseen).filter { peer in
+            named.contains(peer.id) || isStart && peer.id.description.hasPrefix(start)
         }
         if allowNumbers, let number = Int(text), let peer = peer(number: number),
             !found.contains(where: { $0.id == peer.id })
@@ -52,6 +62,21 @@ extension PeerDirectory {
             found.append(peer)
         }
         return found
+    }
+
+    /// Those a name means: who holds it; else who is here under it; else who was only ever blocked under it.
+    private func bearers(of name: String) -> [Peer] {
+        let holders = acquaintances.holders(of: name)
+        guard holders.isEmpty else { return holders }
+        let here = list.map(\.peer).filter { $0.name.lowercased() == name.lowercased() }
+        return here.isEmpty ? acquaintances.peers(named: name) : here
+    }
+
+    /// Those who bear a name whose known holder is not here.
+    private func impostors(of holder: Peer, under text: String) -> [Peer] {
+        guard peer(holder.id) == nil, acquaintances.holders(of: text).contains(where: { $0.id == holder.id })
+        else { return [] }
+        return list.map(\.peer).filter { $0.name.lowercased() == text.lowercased() }
     }
 
     /// 40 bits, as many as people are shown.
@@ -75,6 +100,14 @@ extension PeerDirectory {
             .ambiguous, "“\(text)” could be \(candidates.count) peers: \(starts).",
             hint: "Type the start of the ID of the one you mean; ask its owner for it if you are not sure.",
             candidates: candidates)
+    }
+
+    private static func wrongKey(_ text: String, _ holder: Peer, _ others: [Peer]) -> PeerConnectError {
+        let ids = others.map(\.id.description).joined(separator: ", ")
+        return PeerConnectError(
+            .wrongKey,
+            "“\(text)” is a peer you know, \(holder.id.short), and not here; who bears the name now has another key.",
+            hint: "If you mean the one who is here, type its ID: \(ids)", candidates: others)
     }
 
     private static func noSuchPeer(_ text: String, isNumber: Bool) -> PeerConnectError {

@@ -8,6 +8,7 @@ package struct PeerDirectory: Sendable {
     private static let rememberedNumbers = 8 * Limits.listedPeers
 
     private var visible: [PeerID: ListedPeer] = [:]
+    private(set) var acquaintances = Acquaintances()
     private var numbers: [PeerID: Int] = [:]
     private var byNumber: [Int: Peer] = [:]
     private var lastNumber = 0
@@ -30,7 +31,8 @@ package struct PeerDirectory: Sendable {
         let old = visible[id]
         guard old != nil || visible.count < Limits.listedPeers else { return nil }
         let new = ListedPeer(
-            peer: Peer(id: id, name: name), number: number(for: id), isBusy: isBusy, kind: kind, addresses: addresses)
+            peer: Peer(id: id, name: name), number: number(for: id), isBusy: isBusy, kind: kind, addresses: addresses,
+            known: acquaintances.standing(of: Peer(id: id, name: name)))
         visible[id] = new
         byNumber[new.number] = new.peer
         guard let old else { return .peerFound(new) }
@@ -40,6 +42,16 @@ package struct PeerDirectory: Sendable {
     /// Takes a peer off the list, where its number stays its own; `nil` when it was not on it.
     package mutating func lost(_ id: PeerID, reason: String) -> NodeEvent? {
         visible.removeValue(forKey: id).map { .peerLost($0, reason: reason) }
+    }
+
+    /// Takes whom the user knows now; gives an event for each listed peer that is known otherwise than before.
+    package mutating func know(_ acquaintances: Acquaintances) -> [NodeEvent] {
+        self.acquaintances = acquaintances
+        return list.compactMap { old in
+            guard acquaintances.standing(of: old.peer) != old.known else { return nil }
+            return found(
+                id: old.peer.id, name: old.peer.name, isBusy: old.isBusy, kind: old.kind, addresses: old.addresses)
+        }
     }
 
     private mutating func number(for id: PeerID) -> Int {
@@ -56,6 +68,7 @@ package struct PeerDirectory: Sendable {
     /// Names by bytes, and addresses without their order, which changes with every answer of the network.
     private static func looksTheSame(_ old: ListedPeer, _ new: ListedPeer) -> Bool {
         old.peer.name.utf8.elementsEqual(new.peer.name.utf8) && old.isBusy == new.isBusy && old.kind == new.kind
+            && old.known == new.known
             && Set(old.addresses) == Set(new.addresses)
     }
 }

@@ -213,12 +213,14 @@ struct ChatTests {
     func terminal() async throws {
         var snapshot = listed()
         snapshot.chat = (chat, .host, me, [ada])
-        snapshot.invitations = [(4, ada, .chat, nil)]
+        snapshot.invitations = [(4, ada, .chat, nil, .known)]
         let node = node(snapshot: snapshot)
         let stage = Stage(
             home: ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)]))
         #expect(await stage.run("chat", input: ["/accept", "/quit", "hi", "/quit", "/quit"], isTerminal: true) == 0)
-        #expect(stage.out.hasPrefix("ada (\(ada.id.short)) invites you to chat, #4. Type /accept 4 or /decline 4.\n"))
+        #expect(
+            stage.out.hasPrefix("ada (\(ada.id.short), known) invites you to chat, #4. Type /accept 4 or /decline 4.\n")
+        )
         let warning = "Quitting ends the chat for 1 member. Type /quit again to do it.\n"
         #expect(stage.err.components(of: warning) == 2)
         #expect(node.commands == ["say(\"hi\")"])

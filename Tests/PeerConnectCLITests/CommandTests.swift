@@ -12,7 +12,7 @@ struct CommandLineTests {
         arguments: [
             (["sedn"], "unknown command sedn; did you mean send?"),
             (["chat", "x"], "chat takes no argument x"),
-            (["chat", "--accept", "none"], "--accept takes ask, all"),
+            (["chat", "--accept", "none"], "--accept takes ask, trusted, all"),
             (["chat", "--max-peers", "65"], "--max-peers takes a number from 1 to 64"),
             (
                 ["chat", "--max-peers", "1", "--invite", "a", "--invite", "b"],
@@ -27,10 +27,20 @@ struct CommandLineTests {
             (["send", "a"], "send needs a peer; name it with --to PEER"),
             (["send", "a", "--to-file", "nolist"], "--to-file nolist cannot be read"),
             (["send", "missing", "--to", "ada"], "missing cannot be opened"),
+            (["receive", "--accept", "all", "--from", "ada"], "--accept and --from exclude each other"),
             (
-                ["receive"],
-                "receive needs to know whose files to take; name peers with --from, or take all with --accept all"
+                ["chat", "--invite", "@friends"],
+                "there is no group @friends; groups are in the settings; peerconnect config shows them"
             ),
+            (["peers", "frobnicate"], "peers does not know frobnicate"),
+            (["peers", "trust"], "peers trust takes at least one peer"),
+            (["peers", "list", "x"], "peers list takes nothing more"),
+            (["history", "sho"], "history does not know sho; did you mean show?"),
+            (["history", "show"], "history show takes one chat"),
+            (["history", "clear"], "history clear takes chats, or --all"),
+            (["history", "clear", "a"], "history clear needs --yes where nobody can be asked"),
+            (["history", "list", "--yes"], "history list takes neither --all nor --yes"),
+            (["config", "--accept", "none"], "--accept takes ask, trusted, all"),
             (["id", "frobnicate"], "id does not know frobnicate"),
             (["id", "new"], "id new takes one name; quote a name with blanks"),
         ])
@@ -131,7 +141,10 @@ struct CommandLineTests {
           browse   print who is there
           send     send files and folders
           receive  take files, never asking
+          history  show, search and clear the stored chats
           id       show and change own identities
+          peers    show, trust and block the peers you know
+          config   show the settings and where each comes from
 
         options of every command:
           --home DIR                  keep everything below DIR, also PEERCONNECT_HOME
@@ -149,6 +162,7 @@ struct CommandLineTests {
         `peerconnect` alone is `peerconnect chat`. `peerconnect COMMAND --help` says more.
         T is seconds, or 90s, 10m, 8h. SIZE is bytes, or 500K, 20M, 4G.
         PEER is an ID, the start of one (8 characters or more), a name, an address, or ID@address.
+        @GROUP is a list of IDs in the settings.
 
         """
 
@@ -274,9 +288,9 @@ struct OneShotTests {
         let node = ScriptedSession(me: me, snapshot: snapshot)
         let summary = OfferSummary(name: "x", size: 1, files: 1)
         node.emit(
-            .inviteReceived(number: 1, from: try peer("eve", 6), purpose: .file, offer: summary),
-            .inviteReceived(number: 2, from: ada, purpose: .chat, offer: nil),
-            .inviteReceived(number: 3, from: ada, purpose: .file, offer: summary),
+            .inviteReceived(number: 1, from: try peer("eve", 6), purpose: .file, offer: summary, known: .new),
+            .inviteReceived(number: 2, from: ada, purpose: .chat, offer: nil, known: .known),
+            .inviteReceived(number: 3, from: ada, purpose: .file, offer: summary, known: .known),
             .fileOffered(
                 FileOffer(
                     number: 3, transfer: transfer, from: ada, to: [me], isMine: false, summary: summary, line: nil)))

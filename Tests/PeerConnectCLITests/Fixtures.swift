@@ -1,3 +1,5 @@
+import Foundation
+import PeerConnect
 import PeerModel
 import Synchronization
 
@@ -86,14 +88,34 @@ final class ScriptedInput: LineSource {
 final class ScriptedHome: Home {
     let downloads = "/downloads"
     let spools = "/spools"
+    /// Real, for the databases; gone with this object.
+    let folder: String
+    let settings: String?
+    /// Whose folder it is, when it is another's.
+    private let owner: ScriptedHome?
     let node: ScriptedSession
     private let stored: Mutex<[StoredIdentity]>
     private let opened = Mutex<[(name: String, isStored: Bool, settings: NodeSettings)]>([])
 
-    init(node: ScriptedSession, stored: [StoredIdentity] = []) {
+    /// With a folder of its own, or in that of another home.
+    init(
+        node: ScriptedSession, stored: [StoredIdentity] = [], settings: String? = nil, in owner: ScriptedHome? = nil
+    ) {
         self.node = node
+        self.owner = owner
+        folder =
+            owner?.folder
+            ?? FileManager.default.temporaryDirectory.path + "/peerconnect-cli-\(UUID().uuidString.prefix(8))"
+        self.settings = settings
         self.stored = Mutex(stored)
     }
+
+    deinit { if owner == nil { try? FileManager.default.removeItem(atPath: folder) } }
+
+    var configFolder: String { folder + "/config" }
+    var dataFolder: String { folder + "/data" }
+    var stateFolder: String { folder + "/state" }
+    func settingsText() -> String? { settings }
 
     var proposedName: DisplayName {
         do { return try DisplayName("me@host") } catch { fatalError("a valid name") }
@@ -140,7 +162,8 @@ final class ScriptedSession: NodeSession {
     private let offerOutcome: @Sendable (PeerReference, _ attempt: Int) -> OfferOutcome
     private let list: NodeSnapshot
     private let startError: PeerConnectError?
-    private let state = Mutex((commands: [String](), attempts: [PeerReference: Int](), isStopped: false))
+    private let state = Mutex(
+        (commands: [String](), attempts: [PeerReference: Int](), isStopped: false, known: [Acquaintances]()))
 
     init(
         me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
@@ -175,6 +198,11 @@ final class ScriptedSession: NodeSession {
         if let line { continuation.yield(.reply(line: line, reply)) }
         return reply
     }
+
+    /// Whom it was told that the user knows, in order.
+    var known: [Acquaintances] { state.withLock { $0.known } }
+
+    func know(_ acquaintances: Acquaintances) async { state.withLock { $0.known.append(acquaintances) } }
 
     func snapshot() async -> NodeSnapshot { list }
 

@@ -52,8 +52,8 @@ struct JSONTests {
                 #"peer.lost","peer":\#(a),"number":1,"state":"busy","kind":"chat","known":"new","addresses":["10.0.0.7:27182"],"reason":"goodbye""#
             ),
             (
-                .inviteReceived(number: 4, from: ada, purpose: .file, offer: offer),
-                #"invite.received","number":4,"from":\#(a),"known":"new","purpose":"file","offer":{"name":"x","size":null,"files":2}"#
+                .inviteReceived(number: 4, from: ada, purpose: .file, offer: offer, known: .known),
+                #"invite.received","number":4,"from":\#(a),"known":"known","purpose":"file","offer":{"name":"x","size":null,"files":2}"#
             ),
             (.inviteWithdrawn(number: 4, reason: "crossed"), #"invite.withdrawn","number":4,"reason":"crossed""#),
             (.inviteRefused(from: bob, answer: .busy), #"invite.refused","from":\#(b),"answer":"busy""#),
@@ -167,12 +167,14 @@ struct NarratorTests {
         let ada = try peer("ada\u{7}", 1)
         let offer = OfferSummary(name: "photos", size: 34_000_000, files: 12)
         #expect(
-            narrator.tell(.inviteReceived(number: 4, from: ada, purpose: .chat, offer: nil), now: now).notes
-                == ["ada␇ (\(ada.id.short)) invites you to chat, #4. Type /accept 4 or /decline 4."])
+            narrator.tell(.inviteReceived(number: 4, from: ada, purpose: .chat, offer: nil, known: .new), now: now)
+                .notes
+                == ["ada␇ (\(ada.id.short), new) invites you to chat, #4. Type /accept 4 or /decline 4."])
         #expect(
-            narrator.tell(.inviteReceived(number: 5, from: ada, purpose: .file, offer: offer), now: now).notes
+            narrator.tell(.inviteReceived(number: 5, from: ada, purpose: .file, offer: offer, known: .known), now: now)
+                .notes
                 == [
-                    "ada␇ (\(ada.id.short)) offers you “photos” with 12 files, 34 MB, #5. Type /accept 5 or /decline 5."
+                    "ada␇ (\(ada.id.short), known) offers you “photos” with 12 files, 34 MB, #5. Type /accept 5 or /decline 5."
                 ])
     }
 

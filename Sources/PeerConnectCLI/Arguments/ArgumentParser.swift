@@ -8,6 +8,8 @@ struct ParsedArguments: Equatable, Sendable {
     /// By the long spelling; one value per use, empty for a switch.
     var options: [String: [String]] = [:]
     var operands: [String] = []
+    /// What `@GROUP` stands for, from the settings.
+    var groups: [String: [String]] = [:]
 
     func has(_ key: String) -> Bool { options[key] != nil }
 

@@ -17,6 +17,7 @@ enum Help {
             `peerconnect` alone is `peerconnect chat`. `peerconnect COMMAND --help` says more.
             T is seconds, or 90s, 10m, 8h. SIZE is bytes, or 500K, 20M, 4G.
             PEER is an ID, the start of one (8 characters or more), a name, an address, or ID@address.
+            @GROUP is a list of IDs in the settings.
             """
     }
 

@@ -37,6 +37,9 @@ struct CommandSpec: Sendable {
     var notes: [String] = []
 }
 
+/// For commands that keep a history.
+let noHistoryOption = OptionSpec("--no-history", help: "keep chats, messages and file names out of the history")
+
 /// The options every command takes.
 let globalOptions: [OptionSpec] = [
     OptionSpec("--home", value: "DIR", help: "keep everything below DIR, also PEERCONNECT_HOME"),

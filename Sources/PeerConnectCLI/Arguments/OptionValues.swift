@@ -42,14 +42,26 @@ extension ParsedArguments {
         return match.value
     }
 
-    /// Peers, none of them empty.
+    /// Peers, none of them empty; `@GROUP` is all of a group.
     func peers(_ key: String) throws(UsageError) -> [PeerReference] {
         var references: [PeerReference] = []
         for text in all(key) {
             guard !text.isEmpty else { throw UsageError("\(key) needs a peer") }
-            references.append(PeerReference(text))
+            references += try peers(in: text)
         }
         return references
+    }
+
+    /// One peer, or those of a group.
+    func peers(in text: String) throws(UsageError) -> [PeerReference] {
+        guard text.hasPrefix("@") else { return [PeerReference(text)] }
+        guard let ids = groups[String(text.dropFirst())] else {
+            throw UsageError(
+                "there is no group \(SafeText.line(text))",
+                hint: nearest(to: String(text.dropFirst()), among: groups.keys.sorted()).map { "did you mean @\($0)?" }
+                    ?? "groups are in the settings; peerconnect config shows them")
+        }
+        return ids.map { PeerReference($0) }
     }
 
     /// Digits with at most one unit behind them; `nil` for anything else and for more than `atMost`.

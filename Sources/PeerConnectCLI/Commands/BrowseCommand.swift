@@ -9,6 +9,7 @@ struct BrowseCommand: Command {
             OptionSpec("--watch", help: "keep watching, and tell of changes too"),
         ],
         notes: ["Prints name, short ID, state and first address of each peer, separated by tabs."])
+    static let usesSettings = true
 
     private enum Step: Sendable {
         case event(NodeEvent)

@@ -8,13 +8,15 @@ struct ChatCommand: Command {
             OptionSpec("--invite", value: "PEER", isRepeatable: true, help: "invite these at once; repeatable"),
             OptionSpec(
                 "--wait", value: "T", help: "how long to look for those of --invite, 10 s unless said otherwise"),
-            OptionSpec("--accept", value: "ask|all", help: "what to do with invitations"),
-            OptionSpec("--accept-files", value: "ask|all|none", help: "what to do with offered files"),
+            OptionSpec("--accept", value: "ask|trusted|all", help: "what to do with invitations"),
+            OptionSpec("--accept-files", value: "ask|trusted|all|none", help: "what to do with offered files"),
             OptionSpec("--max-file-size", value: "SIZE", help: "decline larger offers unasked"),
             OptionSpec("--into", value: "DIR", help: "where received files go"),
             OptionSpec("--max-peers", value: "N", help: "how many may be in an own chat, 7 unless said otherwise"),
+            noHistoryOption,
         ],
         notes: ["A line is a message, /help lists the commands. Off a terminal the lines come from standard input."])
+    static let usesSettings = true
 
     let invitees: [PeerReference]
     let wait: Duration
@@ -27,10 +29,8 @@ struct ChatCommand: Command {
         wait = try arguments.time("--wait") ?? .seconds(10)
         into = arguments.last("--into")
         guard into != "" else { throw UsageError("--into needs a folder") }
-        let invitations: NodeSettings.Acceptance =
-            try arguments.choice("--accept", [("ask", .ask), ("all", .all)]) ?? .ask
-        let files: NodeSettings.Acceptance =
-            try arguments.choice("--accept-files", [("ask", .ask), ("all", .all), ("none", .none)]) ?? .ask
+        let invitations = try Self.invitations(arguments) ?? .ask
+        let files = try Self.files(arguments) ?? .ask
         let maximumFileSize = try arguments.size("--max-file-size")
         let maximumPeers = try arguments.number("--max-peers", in: 1...Limits.peersAtMost) ?? Limits.peersByDefault
         guard invitees.count <= maximumPeers else {
@@ -43,6 +43,15 @@ struct ChatCommand: Command {
             settings.maximumFileSize = maximumFileSize
             settings.maximumPeers = maximumPeers
         }
+    }
+
+    static func invitations(_ arguments: ParsedArguments) throws(UsageError) -> NodeSettings.Acceptance? {
+        try arguments.choice("--accept", [("ask", .ask), ("trusted", .trusted), ("all", .all)])
+    }
+
+    static func files(_ arguments: ParsedArguments) throws(UsageError) -> NodeSettings.Acceptance? {
+        try arguments.choice(
+            "--accept-files", [("ask", .ask), ("trusted", .trusted), ("all", .all), ("none", .none)])
     }
 
     func run(_ run: Run) async throws -> ExitStatus {

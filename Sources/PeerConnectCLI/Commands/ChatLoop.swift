@@ -48,7 +48,7 @@ struct ChatLoop: Sendable {
         self.invitees = invitees
         self.wait = wait
         teller = ChatTeller(run: run, me: session.me)
-        parser = PromptParser(paths: run.world.paths)
+        parser = PromptParser(paths: run.world.paths, groups: run.options.groups)
     }
 
     /// Until the input or the user says so and the node has stopped.
@@ -152,6 +152,7 @@ struct ChatLoop: Sendable {
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text)
         case .who: teller.listMembers(number, await session.snapshot())
         case .transfers: teller.listTransfers(number, await session.snapshot())
+        case .record(let request): await take(request, number: number)
         case .help(let commands): teller.help(number, commands)
         case .quit: await quit(number, isSecond: isSecondQuit)
         }

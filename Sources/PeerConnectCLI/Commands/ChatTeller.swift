@@ -88,7 +88,9 @@ struct ChatTeller: Sendable {
                 "\(PlainNarrator.describe(transfer.offer.summary)) is under way. Type /cancel \(transfer.offer.number)."
             }
         } else {
-            sentences = snapshot.invitations.map { PlainNarrator.question($0.number, $0.from, $0.purpose, $0.offer) }
+            sentences = snapshot.invitations.map {
+                PlainNarrator.question($0.number, $0.from, $0.purpose, $0.offer, $0.known)
+            }
             sentences += snapshot.transfers.filter(\.isOpen).map { narrator.sentence($0.offer) }
         }
         if sentences.isEmpty { sentences = ["Nothing is open."] }
@@ -109,7 +111,7 @@ struct ChatTeller: Sendable {
         return "Quitting stops \(Amount.counted(running, "transfer")). Type /quit again to do it."
     }
 
-    private func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {
+    func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {
         if console.isJSON { console.emit(.reply(line: line, extra: fields)) } else { sentences.forEach(console.out) }
     }
 }

@@ -3,9 +3,15 @@ internal import PeerModel
 /// One command: read from its arguments, then run.
 protocol Command: Sendable {
     static var spec: CommandSpec { get }
+    /// Whether what the command line leaves open is looked up in the settings.
+    static var usesSettings: Bool { get }
     init(_ arguments: ParsedArguments, _ world: World) throws(UsageError)
     /// Throws `PeerConnectError`.
     func run(_ run: Run) async throws -> ExitStatus
+}
+
+extension Command {
+    static var usesSettings: Bool { false }
 }
 
 extension ParsedArguments {

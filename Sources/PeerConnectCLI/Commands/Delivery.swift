@@ -32,7 +32,7 @@ extension OfferOutcome {
     /// Whether the same offer may go better in a moment.
     var isWorthRetrying: Bool {
         switch self {
-        case .failed(let error): error.code == .noSuchPeer || error.code == .unreachable || error.code == .busy
+        case .failed(let error): [.noSuchPeer, .unreachable, .busy, .wrongKey].contains(error.code)
         case .refused(_, let answer): answer == .busy || answer == .unreachable
         case .cancelled: false
         case .finished(let result): result.status == .failed && (result.reason == .lost || result.reason == .left)

@@ -19,7 +19,8 @@ struct Invitees: Sendable {
             for reference in wanted {
                 if let problem = await Self.problem(with: reference, in: session) {
                     found.problems.append(problem)
-                    isWorthWaiting = isWorthWaiting || problem.code == .noSuchPeer
+                    // The peer that holds the name may still come.
+                    isWorthWaiting = isWorthWaiting || problem.code == .noSuchPeer || problem.code == .wrongKey
                 } else {
                     found.references.append(reference)
                 }

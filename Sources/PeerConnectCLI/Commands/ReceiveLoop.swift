@@ -9,7 +9,7 @@ struct ReceiveLoop {
 
     private let session: any NodeSession
     private let console: Console
-    /// `nil`: the node accepts all by itself.
+    /// Whose offers are taken when the node asks; `nil`: it accepts all by itself.
     private let allowed: Set<PeerID>?
     private let isOnce: Bool
     private let endsWithNUL: Bool
@@ -49,7 +49,7 @@ struct ReceiveLoop {
     /// The status to leave with, if this event ends the run.
     private mutating func take(_ event: NodeEvent) async -> ExitStatus? {
         switch event {
-        case .inviteReceived(let number, let from, let purpose, _):
+        case .inviteReceived(let number, let from, let purpose, _, _):
             let isWelcome = purpose == .file && allowed?.contains(from.id) ?? true
             _ = await session.perform(isWelcome ? .accept(.number(number)) : .decline(.number(number)), line: nil)
         case .fileOffered(let offer) where !offer.isMine && offer.to.contains { $0.id == session.me.id }:

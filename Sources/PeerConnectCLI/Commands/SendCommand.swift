@@ -12,8 +12,10 @@ struct SendCommand: Command {
             OptionSpec("--answer", value: "T", help: "how long an answer may take, 5 m unless said otherwise"),
             OptionSpec(
                 "--stall", value: "T", help: "give up on who takes nothing for so long, 60 s unless said otherwise"),
+            noHistoryOption,
         ],
         notes: ["At the end a line per peer: status, name, ID, reason, separated by tabs."])
+    static let usesSettings = true
 
     private let paths: [String]
     private let recipients: [PeerReference]

@@ -19,11 +19,11 @@ extension JSONEvent {
 
     static func invite(_ event: NodeEvent) -> JSONEvent {
         switch event {
-        case .inviteReceived(let number, let from, let purpose, let offer):
+        case .inviteReceived(let number, let from, let purpose, let offer, let known):
             JSONEvent(
                 "invite.received",
                 [
-                    ("number", .int(Int64(number))), ("from", from.json), ("known", "new"),
+                    ("number", .int(Int64(number))), ("from", from.json), ("known", .string(known.rawValue)),
                     ("purpose", .string(purpose.rawValue)), ("offer", offer?.json ?? .null),
                 ])
         case .inviteWithdrawn(let number, let reason):
@@ -134,7 +134,7 @@ extension ListedPeer {
     fileprivate var jsonFields: Fields {
         [
             ("peer", peer.json), ("number", .int(Int64(number))), ("state", .string(isBusy ? "busy" : "idle")),
-            ("kind", .string(kind)), ("known", "new"),
+            ("kind", .string(kind)), ("known", .string(known.rawValue)),
             ("addresses", .array(addresses.map { .string($0.description) })),
         ]
     }

@@ -4,8 +4,8 @@ internal import PeerModel
 extension PlainNarrator {
     func invite(_ event: NodeEvent) -> Lines {
         switch event {
-        case .inviteReceived(let number, let from, let purpose, let offer):
-            .note(Self.question(number, from, purpose, offer))
+        case .inviteReceived(let number, let from, let purpose, let offer, let known):
+            .note(Self.question(number, from, purpose, offer, known))
         case .inviteWithdrawn(let number, let reason):
             .note("Invitation #\(number) is gone (\(SafeText.line(reason))).")
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
@@ -67,7 +67,9 @@ extension PlainNarrator {
     }
 
     /// An open question as it is asked, and as it is read out again.
-    static func question(_ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?) -> String {
+    static func question(
+        _ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?, _ known: Standing
+    ) -> String {
         let what =
             switch (purpose, offer) {
             case (.file, let offer?): "offers you \(describe(offer))"
@@ -75,7 +77,8 @@ extension PlainNarrator {
             case (.message, _): "has a message for you"
             case (.chat, _): "invites you to chat"
             }
-        return "\(NameBook.withID(from)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+        let who = "\(NameBook.clean(from.name)) (\(from.id.short), \(standing(known)))"
+        return "\(who) \(what), #\(number). Type /accept \(number) or /decline \(number)."
     }
 
     /// What is offered: `“photos” with 12 files, 34 MB`.

@@ -73,10 +73,15 @@ struct PlainNarrator {
 
     func who(_ peer: Peer) -> String { peer.id == me ? "You" : names.shown(peer) }
 
-    /// What a list says of a peer: `number 3, idle, k7qf-2m4d`.
+    /// What a list says of a peer: `number 3, idle, k7qf-2m4d, trusted`.
     static func details(of peer: ListedPeer) -> String {
         "number \(peer.number), \(peer.isBusy ? "busy" : "idle")\(peer.kind == "inbox" ? ", takes files only" : ""), "
-            + peer.peer.id.short
+            + peer.peer.id.short + (peer.known == .new ? "" : ", \(standing(peer.known))")
+    }
+
+    /// How a peer is known, where a person decides about it.
+    static func standing(_ known: Standing) -> String {
+        known == .otherKey ? "new, not the peer of this name you know" : known.rawValue
     }
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
@@ -104,7 +109,7 @@ struct PlainNarrator {
     private mutating func learnNames(from event: NodeEvent) {
         switch event {
         case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
-        case .inviteReceived(_, let from, _, _), .inviteRefused(let from, _): names.note(from)
+        case .inviteReceived(_, let from, _, _, _), .inviteRefused(let from, _): names.note(from)
         case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
         case .memberJoined(_, let member): names.note(member)
         case .message(let message): names.note(message.from)

@@ -10,6 +10,7 @@ enum PromptLine: Sendable {
     case peers(matching: String?)
     case who
     case transfers
+    case record(RecordRequest)
     case help([PromptCommand])
     case quit
     case problem(PeerConnectError)
@@ -18,6 +19,8 @@ enum PromptLine: Sendable {
 /// Reads lines at the prompt; pure but for the expansion of paths.
 struct PromptParser: Sendable {
     let paths: PathExpander
+    /// What `@GROUP` stands for.
+    var groups: [String: [String]] = [:]
 
     func parse(_ line: String) -> PromptLine {
         guard !line.isEmpty else { return .nothing }
@@ -50,13 +53,19 @@ struct PromptParser: Sendable {
     /// `nil` for a wrong use.
     private func parse(_ command: PromptCommand, _ words: [ShellWord]) -> PromptLine? {
         switch command.name {
-        case "invite": words.isEmpty ? nil : .command(.invite(words.map(Self.peer)))
+        case "invite": words.isEmpty ? nil : .command(.invite(words.flatMap(peers)))
         case "accept": item(words) { .accept($0) }
         case "decline": item(words) { .decline($0) }
         case "cancel": item(words) { .cancel($0) }
         case "send": send(words)
         case "peers": .peers(matching: words.isEmpty ? nil : words.map(\.text).joined(separator: " "))
         case "dnd": doNotDisturb(words)
+        case "history": .record(.history(matching: words.map(\.text).joined(separator: " ")))
+        case "files": .record(.files(matching: words.map(\.text).joined(separator: " ")))
+        case "trust": change(.trust, words)
+        case "untrust": change(.untrust, words)
+        case "block": change(.block, words)
+        case "unblock": change(.unblock, words)
         case "help": help(words)
         default: words.isEmpty ? parseBare(command.name) : nil
         }
@@ -87,7 +96,12 @@ struct PromptParser: Sendable {
         let recipients = words.prefix { $0.starts(with: "@") }
         let sources = words.dropFirst(recipients.count).flatMap(paths.expand)
         guard !sources.isEmpty, recipients.allSatisfy({ $0.characters.count > 1 }) else { return nil }
-        return .command(.send(paths: sources, to: recipients.map(Self.peer)))
+        return .command(.send(paths: sources, to: recipients.flatMap(peers)))
+    }
+
+    private func change(_ change: KnownChange, _ words: [ShellWord]) -> PromptLine? {
+        guard let word = words.first, words.count == 1, !word.text.isEmpty else { return nil }
+        return .record(.change(change, Self.peer(word)))
     }
 
     private func doNotDisturb(_ words: [ShellWord]) -> PromptLine? {
@@ -112,6 +126,14 @@ struct PromptParser: Sendable {
             PeerConnectError(
                 .unknownCommand, "There is no command /\(name).",
                 hint: close.map { "Did you mean /\($0)?" } ?? "/help lists the commands; //\(name) sends the text."))
+    }
+
+    /// One peer, or those of a group.
+    private func peers(_ word: ShellWord) -> [PeerReference] {
+        if word.starts(with: "@"), let ids = groups[String(word.text.dropFirst())] {
+            return ids.map { PeerReference($0) }
+        }
+        return [Self.peer(word)]
     }
 
     /// A leading `@` is allowed wherever a peer is named.

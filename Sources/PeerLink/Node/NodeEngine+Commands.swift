@@ -156,7 +156,7 @@ extension NodeEngine {
         switch try directory.resolve(reference, allowNumbers: true) {
         case .peer(let id, let addresses):
             guard id != identity.id else { throw PeerConnectError(.noSuchPeer, "That is this peer itself.") }
-            let listed = directory.peer(id)?.peer
+            let listed = directory.peer(id)?.peer ?? machine.settings.acquaintances.peer(id)?.peer
             return NodeMachine.Invitation(
                 target: .peer(id, addresses: addresses), label: listed?.name ?? reference.text, peer: listed)
         case .address(let address, let expected):

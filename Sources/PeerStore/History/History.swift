@@ -49,6 +49,9 @@ package final class History: Sendable {
 
     // MARK: Writing
 
+    /// Whether an event is history: others need not be told.
+    package static func keeps(_ event: NodeEvent) -> Bool { Recorder.isHistory(event) }
+
     /// Keeps an event, if it is history; others are ignored and cost nothing.
     ///
     /// - Parameters:
@@ -127,6 +130,13 @@ package final class History: Sendable {
     ) throws(StoreError) -> [FileRecord] {
         try reading { database throws(StoreError) in
             try database.files(SearchQuery(text), own: own, limit: limit)
+        }
+    }
+
+    /// Throws `readOnly` and the like when nothing can be written; writes nothing.
+    package func requireWritable() throws(StoreError) {
+        try state.withLock { state throws(StoreError) in
+            try state.database.transaction { _ throws(StoreError) in }
         }
     }
 

@@ -65,13 +65,7 @@ package final class KnownPeers: Sendable {
 
     /// How a peer is known that proves this ID and calls itself by this name.
     package func standing(of peer: Peer) throws(StoreError) -> Standing {
-        let known = try self.peer(peer.id)
-        switch known?.trust {
-        case .trusted: return .trusted
-        case .blocked: return .blocked
-        case .neutral: return .known
-        case nil: return try namesakes(of: peer).isEmpty ? .new : .otherKey
-        }
+        try Acquaintances(list()).standing(of: peer)
     }
 
     /// Those that are trusted, or blocked.
@@ -117,6 +111,11 @@ package final class KnownPeers: Sendable {
             try database.run("DELETE FROM peer WHERE id = ?", .text(id.description))
             return database.changes > before
         }
+    }
+
+    /// Throws `readOnly` and the like when nothing can be written; writes nothing.
+    package func requireWritable() throws(StoreError) {
+        try database.withLock { database throws(StoreError) in try database.transaction { _ throws(StoreError) in } }
     }
 
     /// What SQLite finds wrong with the database; reads all of it.

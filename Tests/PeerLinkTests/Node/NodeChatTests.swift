@@ -105,7 +105,7 @@ extension NodeEvent {
     var endReason: ChatEndReason? { if case .chatEnded(_, let reason, _) = self { reason } else { nil } }
     var departure: DepartureReason? { if case .memberLeft(_, _, let reason) = self { reason } else { nil } }
     var answer: Answer? { if case .inviteAnswered(_, let answer, _, _) = self { answer } else { nil } }
-    var question: Int? { if case .inviteReceived(let number, _, _, _) = self { number } else { nil } }
+    var question: Int? { if case .inviteReceived(let number, _, _, _, _) = self { number } else { nil } }
 }
 
 @Suite("Goodbyes") struct GoodbyeTests {

@@ -1,0 +1,182 @@
+internal import PeerConnect
+internal import PeerModel
+internal import PeerStore
+
+/// `peerconnect history`: the stored chats.
+struct HistoryCommand: Command {
+    static let spec = CommandSpec(
+        name: "history", synopsis: "[list|show CHAT|search TEXT|files [TEXT]|clear CHAT…|clear --all]",
+        summary: "show, search and clear the stored chats",
+        options: [
+            OptionSpec("--all", help: "with clear: all chats"),
+            OptionSpec("--yes", help: "with clear: do not ask"),
+        ],
+        notes: [
+            "list           the chats, newest first: ID, start, with whom, how much, separated by tabs",
+            "show CHAT      what was said and sent in one",
+            "search TEXT    the messages that hold every word of a text, newest first",
+            "files [TEXT]   the offers of files, newest first; those that hold every word of a text",
+            "clear CHAT…    remove chats for good",
+            "A CHAT is an ID from the list, or the start of one. --name NAME keeps to one of your identities.",
+        ])
+
+    private enum Action: Sendable {
+        case list
+        case show(String)
+        case search(String)
+        case files(String)
+        case clear([String])
+        case clearAll
+    }
+
+    private let action: Action
+    private let isConfirmed: Bool
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        let words = arguments.operands.dropFirst()
+        let verb = arguments.operands.first ?? "list"
+        let takes: String?
+        switch verb {
+        case "list": (action, takes) = (.list, words.isEmpty ? nil : "nothing more")
+        case "show": (action, takes) = (.show(words.first ?? ""), words.count == 1 ? nil : "one chat")
+        case "search": (action, takes) = (.search(words.joined(separator: " ")), words.isEmpty ? "a text" : nil)
+        case "files": (action, takes) = (.files(words.joined(separator: " ")), nil)
+        case "clear":
+            action = arguments.has("--all") ? .clearAll : .clear(Array(words))
+            takes = words.isEmpty == arguments.has("--all") ? nil : "chats, or --all"
+        default:
+            throw UsageError(
+                "history does not know \(SafeText.line(verb))",
+                hint: nearest(to: verb, among: ["list", "show", "search", "files", "clear"]).map {
+                    "did you mean \($0)?"
+                })
+        }
+        if let takes { throw UsageError("history \(verb) takes \(takes)") }
+        guard !words.contains("") || verb == "files" else { throw UsageError("history \(verb) needs a text") }
+        isConfirmed = arguments.has("--yes")
+        guard verb == "clear" || !isConfirmed && !arguments.has("--all") else {
+            throw UsageError("history \(verb) takes neither --all nor --yes")
+        }
+        guard verb != "clear" || isConfirmed || world.inputIsTerminal && !arguments.has("--json") else {
+            throw UsageError("history clear needs --yes where nobody can be asked")
+        }
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        let records = try await Records.open(
+            state: run.home.stateFolder, data: run.home.dataFolder, creating: false)
+        let own = try run.ownIdentity()
+        guard let history = records.history else {
+            switch action {
+            case .show(let chat): throw Self.noSuchChat(chat)
+            case .clear(let chats): throw Self.noSuchChat(chats.first ?? "")
+            default: break
+            }
+            if !run.console.isJSON { run.console.err("There is no history yet.") }
+            return .done
+        }
+        switch action {
+        case .list: try await list(history, own, run)
+        case .show(let chat): try await show(chat, history, own, run)
+        case .search(let text): try await search(text, history, own, run)
+        case .files(let text):
+            let files = try await onThread { () throws(StoreError) in try history.files(matching: text, own: own) }
+            for file in files { run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(file) } }
+        case .clear(let chats): return try await clear(chats, history, own, run)
+        case .clearAll: return try await clearAll(history, run)
+        }
+        return .done
+    }
+
+    private func list(_ history: History, _ own: PeerID?, _ run: Run) async throws {
+        let chats = try await onThread { () throws(StoreError) in try history.chats(own: own) }
+        for chat in chats { run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat) } }
+        if !run.console.isJSON { run.console.err("The history is in \(SafeText.line(history.path)).") }
+    }
+
+    private func show(_ text: String, _ history: History, _ own: PeerID?, _ run: Run) async throws {
+        let chat = try await Self.find(text, history, own)
+        let entries = try await onThread { () throws(StoreError) in try history.entries(of: chat) }
+        run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat) }
+        for entry in entries {
+            switch entry.kind {
+            case .message(let message):
+                run.show("history.message", HistoryRows.json(message)) { HistoryRows.line(message) }
+            case .offered(let file): run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(entry) }
+            default: if !run.console.isJSON { run.console.out(HistoryRows.line(entry)) }
+            }
+        }
+    }
+
+    private func search(_ text: String, _ history: History, _ own: PeerID?, _ run: Run) async throws {
+        var position = Int64.max
+        while true {
+            let found = try await onThread { [position] () throws(StoreError) in
+                try history.messages(matching: text, own: own, before: position)
+            }
+            for message in found {
+                run.show("history.message", HistoryRows.json(message)) {
+                    HistoryRows.short(message.chat) + " " + HistoryRows.line(message)
+                }
+            }
+            guard let last = found.last else { return }
+            position = last.position
+        }
+    }
+
+    // MARK: Clearing
+
+    private func clear(
+        _ names: [String], _ history: History, _ own: PeerID?, _ run: Run
+    ) async throws -> ExitStatus {
+        // All are found before any is removed.
+        var chats: [ChatRecord] = []
+        for name in names { chats.append(try await Self.find(name, history, own)) }
+        guard await confirm("Remove \(Amount.counted(chats.count, "chat")) for good?", run) else { return .notAccepted }
+        try await onThread { [chats] () throws(StoreError) in _ = try history.clear(chats) }
+        return .done
+    }
+
+    private func clearAll(_ history: History, _ run: Run) async throws -> ExitStatus {
+        guard await confirm("Remove all chats, of all your identities, for good?", run) else { return .notAccepted }
+        try await onThread { () throws(StoreError) in _ = try history.clearAll() }
+        return .done
+    }
+
+    private func confirm(_ question: String, _ run: Run) async -> Bool {
+        guard !isConfirmed else { return true }
+        run.console.writeErr("\(question) Type yes to do it: ")
+        guard case .text(let answer)? = await run.world.input.next() else { return false }
+        return answer == "yes"
+    }
+
+    private static func find(_ text: String, _ history: History, _ own: PeerID?) async throws -> ChatRecord {
+        let found = try await onThread { () throws(StoreError) in try history.chat(text, own: own) }
+        guard let found else { throw noSuchChat(text) }
+        return found
+    }
+
+    private static func noSuchChat(_ text: String) -> PeerConnectError {
+        PeerConnectError(
+            .noChat, "There is no chat “\(text)” in the history.", hint: "peerconnect history lists the chats.")
+    }
+}
+
+extension Run {
+    /// The identity that `--name` names; `nil` when it was not given.
+    fileprivate func ownIdentity() throws(PeerConnectError) -> PeerID? {
+        guard let name = options.name else { return nil }
+        guard let found = try home.identities().first(where: { $0.peer.name == name.description }) else {
+            throw PeerConnectError(
+                .usage, "There is no identity named “\(name)”.", hint: "peerconnect id list shows all.")
+        }
+        return found.peer.id
+    }
+
+    /// A record in the form the run is in.
+    fileprivate func show(
+        _ name: String, _ fields: @autoclosure () -> [(key: String, value: JSONValue)], _ line: () -> String
+    ) {
+        if console.isJSON { console.emit(JSONEvent(name, fields())) } else { console.out(line()) }
+    }
+}

@@ -1,0 +1,99 @@
+internal import PeerModel
+internal import PeerStore
+
+/// The records of the history as lines and as JSON.
+enum HistoryRows {
+    /// How much of a chat's ID is shown: 40 bits tell the chats of a lifetime apart, and more may be typed.
+    private static let idShown = 8
+
+    static func json(_ chat: ChatRecord) -> [(key: String, value: JSONValue)] {
+        [
+            ("chat", .string(chat.id.description)), ("own", .string(chat.own.description)),
+            ("role", .string(chat.role.rawValue)), ("host", chat.host.json),
+            ("members", .array(chat.members.map(\.peer.json))), ("started", .string(Timestamp.rfc3339(chat.started))),
+            ("ended", JSONValue(chat.ended.map(Timestamp.rfc3339))), ("reason", JSONValue(chat.endReason?.rawValue)),
+            ("cause", JSONValue(chat.endCause?.rawValue)), ("messages", .int(Int64(chat.messages))),
+            ("files", .int(Int64(chat.files))),
+        ]
+    }
+
+    static func json(_ message: MessageRecord) -> [(key: String, value: JSONValue)] {
+        [
+            ("chat", .string(message.chat.description)), ("seq", .uint(message.seq)), ("from", message.from.json),
+            ("text", .string(message.text)), ("sent", .string(Timestamp.rfc3339(message.sent))),
+            ("recorded", .string(Timestamp.rfc3339(message.recorded))), ("mine", .bool(message.isMine)),
+        ]
+    }
+
+    static func json(_ file: FileRecord) -> [(key: String, value: JSONValue)] {
+        let recipients = file.recipients.map { recipient -> JSONValue in
+            [
+                "peer": recipient.peer.json,
+                "answer": recipient.accepted.map { $0 ? "accepted" : "declined" } ?? .null,
+                "status": JSONValue(recipient.result?.status.rawValue),
+                "reason": JSONValue(recipient.result?.reason?.rawValue),
+            ]
+        }
+        return [
+            ("chat", .string(file.chat.description)), ("transfer", .string(file.transfer.description)),
+            ("from", file.from.json), ("mine", .bool(file.isMine)), ("name", .string(file.summary.name)),
+            ("size", JSONValue(file.summary.size)), ("files", .int(Int64(file.summary.files))),
+            ("offered", .string(Timestamp.rfc3339(file.offered))), ("to", .array(recipients)),
+            ("received", JSONValue(file.received.map(Timestamp.rfc3339))),
+            ("paths", .array(file.paths.map { .string($0) })), ("pathCount", .int(Int64(file.pathCount))),
+        ]
+    }
+
+    /// `ID, start, with whom, how much`, separated by tabs.
+    static func line(_ chat: ChatRecord) -> String {
+        let others = ([chat.host] + chat.members.map(\.peer)).filter { $0.id != chat.own }
+        let amount = "\(Amount.counted(chat.messages, "message")), \(Amount.counted(chat.files, "file"))"
+        return [
+            short(chat.id), Timestamp.rfc3339(chat.started), Amount.list(others.map { NameBook.clean($0.name) }),
+            amount,
+        ].joined(separator: "\t")
+    }
+
+    /// `time name: text`; further lines of a text are indented under a bar, as in the chat.
+    static func line(_ message: MessageRecord) -> String {
+        let lines = SafeText.multiline(message.text).split(separator: "\n", omittingEmptySubsequences: false)
+        return "\(Timestamp.rfc3339(message.recorded)) \(NameBook.clean(message.from.name)): "
+            + lines.joined(separator: "\n  | ")
+    }
+
+    /// `chat, time, sender, what, where`, separated by tabs.
+    static func line(_ file: FileRecord) -> String {
+        let place: String
+        if let path = file.paths.first {
+            place = SafeText.line(path) + (file.pathCount > 1 ? " and \(file.pathCount - 1) more" : "")
+        } else {
+            place = file.recipients.map { "\(NameBook.clean($0.peer.name)) \(state($0))" }.joined(separator: ", ")
+        }
+        return [
+            short(file.chat), Timestamp.rfc3339(file.offered), NameBook.clean(file.from.name),
+            PlainNarrator.describe(file.summary), place,
+        ].joined(separator: "\t")
+    }
+
+    /// Something that is not a message, in the course of a chat.
+    static func line(_ entry: HistoryEntry) -> String {
+        let time = Timestamp.rfc3339(entry.at)
+        return switch entry.kind {
+        case .message(let message): line(message)
+        case .joined(let peer): "\(time) \(NameBook.clean(peer.name)) joined the chat."
+        case .left(let peer, let reason): "\(time) \(NameBook.clean(peer.name)) is gone (\(reason.rawValue))."
+        case .offered(let file):
+            "\(time) \(NameBook.clean(file.from.name)) offered \(PlainNarrator.describe(file.summary))."
+        case .received(let file):
+            "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.line(file.paths[0]))"
+                + (file.pathCount > 1 ? " and \(file.pathCount - 1) more." : ".")
+        case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”."
+        }
+    }
+
+    static func short(_ chat: ChatID) -> String { String(chat.description.prefix(idShown)) }
+
+    private static func state(_ recipient: FileRecord.Recipient) -> String {
+        recipient.result?.status.rawValue ?? recipient.accepted.map { $0 ? "accepted" : "declined" } ?? "no answer"
+    }
+}

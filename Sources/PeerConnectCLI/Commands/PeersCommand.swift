@@ -1,0 +1,88 @@
+internal import PeerConnect
+internal import PeerModel
+
+/// `peerconnect peers`: the known peers, and what the user thinks of them.
+struct PeersCommand: Command {
+    static let spec = CommandSpec(
+        name: "peers", synopsis: "[list|trust|untrust|block|unblock|forget PEER…]",
+        summary: "show, trust and block the peers you know",
+        options: [],
+        notes: [
+            "list            name, ID, known, trusted or blocked, and when last seen, separated by tabs",
+            "trust PEER…     take files of these without asking, where --accept or --accept-files says trusted",
+            "untrust PEER…   no longer",
+            "block PEER…     decline all invitations and files of these, without asking and without telling them",
+            "unblock PEER…   no longer",
+            "forget PEER…    take these off the list",
+            "A PEER is a full ID, also of one you never met, or the name or start of the ID of one you know.",
+        ])
+
+    private let change: KnownChange?
+    private let peers: [PeerReference]
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        let verb = arguments.operands.first ?? "list"
+        let verbs = ["list"] + KnownChange.allCases.map(\.rawValue)
+        guard verbs.contains(verb) else {
+            throw UsageError(
+                "peers does not know \(SafeText.line(verb))",
+                hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
+        }
+        change = KnownChange(rawValue: verb)
+        peers = arguments.operands.dropFirst().map { PeerReference($0) }
+        guard (change == nil) == peers.isEmpty else {
+            throw UsageError("peers \(verb) takes \(change == nil ? "nothing more" : "at least one peer")")
+        }
+        guard !peers.contains(where: \.text.isEmpty) else { throw UsageError("peers \(verb) needs a peer") }
+    }
+
+    func run(_ run: Run) async throws -> ExitStatus {
+        // To trust or block is to write down; all else says nothing about those who are not on the list.
+        let records = try await Records.open(
+            state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false,
+            creating: change == .trust || change == .block)
+        let known = try await records.acquaintances()
+        guard let change else {
+            for peer in known.list { KnownRow.show(peer, on: run.console) }
+            if known.list.isEmpty, !run.console.isJSON { run.console.err("Nobody is known yet.") }
+            return .done
+        }
+        // All are found before any is changed.
+        var ids: [PeerID] = []
+        for peer in peers { ids.append(try known.resolve(peer)) }
+        for id in ids {
+            let after = try await change.apply(to: id, named: known.peer(id)?.peer.name ?? "", in: records)
+            if let peer = after.peer(id) ?? known.peer(id) {
+                KnownRow.show(peer, as: after.standing(of: peer.peer), on: run.console)
+            }
+        }
+        return .done
+    }
+}
+
+/// A known peer as a line or a record.
+enum KnownRow {
+    static func show(_ peer: KnownPeer, as standing: Standing? = nil, on console: Console) {
+        let standing = standing ?? Self.standing(peer)
+        guard !console.isJSON else {
+            let fields: [(key: String, value: JSONValue)] = [
+                ("peer", peer.peer.json), ("known", .string(standing.rawValue)),
+                ("firstSeen", JSONValue(peer.firstSeen.map(Timestamp.rfc3339))),
+                ("lastSeen", JSONValue(peer.lastSeen.map(Timestamp.rfc3339))),
+            ]
+            return console.emit(JSONEvent("known", fields))
+        }
+        let name = peer.peer.name.isEmpty ? "-" : SafeText.line(peer.peer.name)
+        console.out(
+            [name, peer.peer.id.description, standing.rawValue, peer.lastSeen.map(Timestamp.rfc3339) ?? "-"]
+                .joined(separator: "\t"))
+    }
+
+    private static func standing(_ peer: KnownPeer) -> Standing {
+        switch peer.trust {
+        case .neutral: .known
+        case .trusted: .trusted
+        case .blocked: .blocked
+        }
+    }
+}

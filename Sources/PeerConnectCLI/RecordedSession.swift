@@ -1,0 +1,85 @@
+internal import PeerConnect
+internal import PeerModel
+internal import Synchronization
+
+/// A node whose chats and peers are written down: its events pass through here, in their order.
+final class RecordedSession: NodeSession {
+    let events: AsyncStream<NodeEvent>
+    let records: Records
+    private let session: any NodeSession
+    private let journal: Journal
+    /// Ends behind the last event.
+    private let telling: Task<Void, Never>
+    private let knowing: Task<Void, Never>
+    /// Only a node that has started ends its events.
+    private let isStarted = Mutex(false)
+
+    /// Follows the events of a node that is not started.
+    init(
+        _ session: any NodeSession, _ records: Records, knowing known: Acquaintances,
+        now: @escaping @Sendable () -> Int64
+    ) throws(PeerConnectError) {
+        let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
+        let journal = try Journal(records, me: session.me, known: known) { sink.yield(.failure($0)) }
+        (self.session, self.records, self.journal, self.events) = (session, records, journal, events)
+        telling = Task {
+            for await event in session.events {
+                sink.yield(event)
+                await journal.record(event, at: now())
+            }
+            sink.finish()
+        }
+        knowing = Task { for await acquaintances in journal.acquaintances { await session.know(acquaintances) } }
+    }
+
+    var me: Peer { session.me }
+
+    func start() async throws(PeerConnectError) -> SessionStart {
+        let start = try await session.start()
+        isStarted.withLock { $0 = true }
+        return start
+    }
+
+    func perform(_ command: NodeCommand, line: Int?) async -> Reply { await session.perform(command, line: line) }
+
+    func know(_ acquaintances: Acquaintances) async {
+        await session.know(acquaintances)
+        journal.refresh()
+    }
+
+    func settleRecords() async { await journal.flush() }
+
+    func snapshot() async -> NodeSnapshot { await session.snapshot() }
+
+    func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
+        try await session.resolve(reference)
+    }
+
+    func offer(
+        _ paths: [String], to reference: PeerReference, answerWithin: Duration, stallAfter: Duration
+    ) async -> OfferOutcome {
+        await session.offer(paths, to: reference, answerWithin: answerWithin, stallAfter: stallAfter)
+    }
+
+    /// What the node told last is written when this returns.
+    func stop() async {
+        await session.stop()
+        if !isStarted.withLock({ $0 }) { telling.cancel() }
+        await telling.value
+        await journal.close()
+        await knowing.value
+    }
+}
+
+extension Run {
+    /// Gives a node what is known of others; one that runs under a stored identity is written down too.
+    func recorded(_ session: any NodeSession, isStored: Bool) async throws(PeerConnectError) -> any NodeSession {
+        let records = try await Records.open(
+            state: home.stateFolder, data: home.dataFolder, keepsHistory: isStored && options.keepsHistory,
+            creating: isStored)
+        let known = try await records.acquaintances()
+        await session.know(known)
+        guard isStored else { return session }
+        return try RecordedSession(session, records, knowing: known, now: console.now)
+    }
+}
