@@ -55,9 +55,12 @@ package enum Diagnosis {
     /// Puts an advert on the network that no peer lists, and looks for it as another peer would; it is gone afterwards.
     ///
     /// The second look goes through a responder of its own where there is one, so that the advert really comes from the
-    /// network and not from the daemon's memory. Takes 3 s, or so many seconds when it does not show, and up to 2 s to leave.
-    package static func trial(_ settings: NodeSettings, within seconds: Double) async -> Trial {
-        guard let own = Trialist(settings), let other = Trialist(settings) else { return Trial() }
+    /// network and not from the daemon's memory, and on the networks named: the two would else meet on the loopback
+    /// interface. Takes 3 s, or so many seconds when it does not show, and up to 2 s to leave.
+    package static func trial(
+        _ settings: NodeSettings, watching networks: [String], within seconds: Double
+    ) async -> Trial {
+        guard let own = Trialist(settings.interfaces), let other = Trialist(networks) else { return Trial() }
         let (steps, sink) = AsyncStream.makeStream(of: Step.self)
         let publisher = own.discovery(mode(settings.discovery)) { sink.yield(.publisher($0)) }
         let watcher = other.discovery(hasEmbedded ? .embedded : .daemon) { sink.yield(.watcher($0)) }
@@ -92,11 +95,13 @@ package enum Diagnosis {
         private let run: String
         private let interfaces: [String]
 
-        init?(_ settings: NodeSettings) {
-            guard let digest = Digest(randomBytes(Digest.size)), let run = RunID(bytes: randomBytes(5)) else { return nil }
+        init?(_ interfaces: [String]) {
+            guard let digest = Digest(randomBytes(Digest.size)), let run = RunID(bytes: randomBytes(5)) else {
+                return nil
+            }
             id = PeerID(digest)
             self.run = run.description
-            interfaces = settings.interfaces
+            self.interfaces = interfaces
         }
 
         var advert: Advert {

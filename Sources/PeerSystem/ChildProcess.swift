@@ -77,7 +77,9 @@ package enum ChildProcess {
             let code = errno
             if ready < 0, code == EINTR { continue }
             guard ready == 1 else { return nil }
-            guard let count = try? retrying("read", { Glibc.read(reader.raw, &buffer, buffer.count) }) else { return nil }
+            guard let count = try? retrying("read", { Glibc.read(reader.raw, &buffer, buffer.count) }) else {
+                return nil
+            }
             if count == 0 { return text }
             if text.count < textAtMost { text += buffer[..<count] }
         }

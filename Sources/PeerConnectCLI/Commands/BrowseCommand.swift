@@ -34,6 +34,7 @@ struct BrowseCommand: Command {
             let queue = StepQueue<Step>()
             defer { queue.close() }
             queue.follow(session.events, end: .end) { .event($0) }
+            queue.run { await EmptyListHint.watch(session, run) }
             if !isWatching {
                 queue.run { [duration, sleep = run.world.sleep] in (try? await sleep(duration)).map { Step.end } }
             }
