@@ -132,6 +132,7 @@ struct CommandLineTests {
           send     send files and folders
           receive  take files, never asking
           id       show and change own identities
+          doctor   say why peers may not be visible or reachable
 
         options of every command:
           --home DIR                  keep everything below DIR, also PEERCONNECT_HOME

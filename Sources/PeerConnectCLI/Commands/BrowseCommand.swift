@@ -42,6 +42,7 @@ struct BrowseCommand: Command {
                 guard case .event(let event) = step else { break }
                 show(event, on: run.console)
             }
+            if !isWatching, duration < EmptyListHint.delay { await EmptyListHint.tell(session, run) }
             return .done
         }
     }

@@ -22,7 +22,7 @@ extension DoctorCheck {
         let problem: String
         var command: String?
         switch facts.daemon {
-        case .running(let version): return .pass(name, "avahi-daemon is running, version \(number(in: version)).")
+        case .running(let version): return running(name, version, facts)
         case .absent where facts.bus != .answers, .unreachable where facts.bus != .answers:
             problem =
                 facts.isDaemonInstalled ? "avahi-daemon cannot be asked without D-Bus" : "avahi-daemon is not installed"
@@ -55,6 +55,25 @@ extension DoctorCheck {
             name, problem + "; this program does without, but then each program looks for peers by itself.", mend: mend)
     }
 
+    /// The daemon may be told to leave the interfaces alone on which peers are.
+    private static func running(_ name: String, _ version: String, _ facts: DoctorFacts) -> DoctorCheck {
+        let allowed = list("allow-interfaces", facts), denied = list("deny-interfaces", facts)
+        let ignored = facts.usable.map(\.name).filter { interface in
+            denied.contains(interface) || (!allowed.isEmpty && !allowed.contains(interface))
+        }
+        guard !ignored.isEmpty else {
+            return .pass(name, "avahi-daemon is running, version \(number(in: version)).")
+        }
+        let sentence =
+            "avahi-daemon is told not to use \(Amount.list(ignored)): see allow-interfaces and deny-interfaces in "
+            + "\(DoctorFacts.daemonConfiguration)."
+        return ignored.count == facts.usable.count ? .fail(name, sentence) : .warn(name, sentence)
+    }
+
+    private static func list(_ key: String, _ facts: DoctorFacts) -> [String] {
+        (facts.daemonSettings[key] ?? "").split(separator: ",").map(String.init)
+    }
+
     /// `0.8` of `avahi 0.8`.
     private static func number(in version: String) -> String {
         version.split(separator: " ").last.map(String.init) ?? version
@@ -64,9 +83,8 @@ extension DoctorCheck {
         facts.daemonSettings[key]?.lowercased() == value
     }
 
-    static func publishing(_ facts: DoctorFacts) -> DoctorCheck {
+    static func publishing(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "publishing", mend = DoctorMend(facts)
-        guard let trial = facts.trial else { return .warn(name, "Discovery is switched off, so nothing is published.") }
         if trial.isPublished { return .pass(name, "The network can be told that this peer is there.") }
         if facts.isDaemonRunning {
             for key in ["disable-publishing", "disable-user-service-publishing"] where isSet(key, to: "yes", facts) {
@@ -102,11 +120,8 @@ extension DoctorCheck {
         return .fail(name, "Nothing can look for peers\(reason).", mend: instead)
     }
 
-    static func advert(_ facts: DoctorFacts) -> DoctorCheck {
+    static func advert(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "advert"
-        guard let trial = facts.trial else {
-            return .warn(name, "Discovery is switched off, so nobody sees this peer.")
-        }
         guard trial.isPublished else { return .fail(name, "Nobody can see this peer, because nothing was published.") }
         guard trial.isSeen else {
             let blocked = facts.multicast.contains { $0.outcome != .heard }
@@ -118,11 +133,8 @@ extension DoctorCheck {
         return .pass(name, isWhole ? "This peer is visible on the network." : "avahi-daemon shows this peer.")
     }
 
-    static func peers(_ facts: DoctorFacts) -> DoctorCheck {
+    static func peers(_ trial: Diagnosis.Trial) -> DoctorCheck {
         let name = "peers"
-        guard let trial = facts.trial else {
-            return .warn(name, "Discovery is switched off, so no peer is looked for.")
-        }
         switch trial.others {
         case 0:
             return .warn(

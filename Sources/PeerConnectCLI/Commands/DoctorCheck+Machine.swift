@@ -9,9 +9,9 @@ extension DoctorCheck {
             return .fail(name, problem.message, mend: problem.hint.flatMap(command))
         }
         guard place.isWritable else {
-            let shown = place.existing == place.path ? "\(place.path)" : "\(place.path), because of \(place.existing),"
+            let shown = place.existing == place.path ? "cannot be written" : "cannot be made in \(place.existing)"
             return .fail(
-                name, "The folder for identities, \(shown) cannot be written.", mend: "ls -ld \(quoted(place.existing))"
+                name, "The folder for identities, \(place.path), \(shown).", mend: "ls -ld \(quoted(place.existing))"
             )
         }
         return .pass(name, "Identities are kept in \(place.path), which is private and can be written.")

@@ -53,7 +53,7 @@ extension DoctorCheck {
     static func multicast(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "udp"
         guard !facts.usable.isEmpty else { return .fail(name, "UDP port 5353 cannot be tried without a network.") }
-        let command = DoctorMend(facts).openMulticast(dropper(of: multicastPackets(facts), facts))
+        let command = DoctorMend(facts).openMulticast(droppers(of: multicastPackets(facts), facts))
         for (interface, results) in grouped(facts.multicast) {
             // One IP version is enough to be found; the other may be switched off.
             if results.contains(where: { $0.outcome == .heard }) { continue }
@@ -67,7 +67,7 @@ extension DoctorCheck {
             case .failed(let error) where error.call == "bind":
                 return .fail(
                     name, "UDP port 5353 cannot be used: \(error.reason)\(holders(facts)).",
-                    mend: "ss -ulpn sport = 5353")
+                    mend: "ss -ulpn 'sport = :5353'")
             case .failed(let error) where error.call == "sendto":
                 return .fail(
                     name,
@@ -112,7 +112,7 @@ extension DoctorCheck {
         let who = first.program.map { "\($0) (of \(first.user))" } ?? "a program of \(first.user)"
         return .warn(
             name, "UDP port 5353 is also used by \(who); if peers are missing, end it.",
-            mend: first.program == nil ? mend.asRoot("ss -ulpn sport = 5353") : nil)
+            mend: first.program == nil ? mend.asRoot("ss -ulpn 'sport = :5353'") : nil)
     }
 
     static func port(_ facts: DoctorFacts) -> DoctorCheck {
@@ -129,7 +129,7 @@ extension DoctorCheck {
                 name,
                 "TCP port \(bound) cannot be reached, not even from this machine at "
                     + "\(facts.port.unreachable.joined(separator: ", ")).",
-                mend: DoctorMend(facts).openPorts(dropper(of: [connection(facts)], facts)))
+                mend: DoctorMend(facts).openPorts(droppers(of: [connection(facts)], facts)))
         }
         if !Limits.ports.contains(bound), facts.port.wanted == Limits.defaultPort {
             return .warn(
@@ -156,24 +156,26 @@ extension DoctorCheck {
                 mend: "sudo peerconnect doctor")
         case .unknown:
             guard let tool else { return .pass(name, "No firewall was found.") }
-            return .warn(name, "\(tool) is on, and its rules cannot be read here.", mend: mend.openPorts(nil))
+            return .warn(name, "\(tool) is on, and its rules cannot be read here.", mend: mend.openPorts([]))
         case .rules(let rules):
-            if let chain = dropper(of: multicastPackets(facts), facts) {
+            let silencers = droppers(of: multicastPackets(facts), facts)
+            if let chain = silencers.first {
                 return .fail(
                     name, "The firewall (\(place(chain))) stops multicast DNS, UDP port 5353, so no peer is found.",
-                    mend: mend.openMulticast(chain))
+                    mend: mend.openMulticast(silencers))
             }
             let packet = connection(facts)
-            if let chain = dropper(of: [packet], facts) {
+            let walls = droppers(of: [packet], facts)
+            if let chain = walls.first {
                 return .fail(
                     name,
                     "The firewall (\(place(chain))) stops TCP port \(packet.port), so peers cannot connect to this one.",
-                    mend: mend.openPorts(chain))
+                    mend: mend.openPorts(walls))
             }
             if rules.fates(of: packet).contains(.dropped) {
                 return .warn(
                     name, "The firewall may stop TCP port \(packet.port): some of its rules are not understood here.",
-                    mend: mend.openPorts(nil))
+                    mend: mend.openPorts([]))
             }
             return .pass(name, rules.isEmpty ? "No firewall is in the way." : "The firewall lets peers in.")
         }
@@ -199,11 +201,13 @@ extension DoctorCheck {
             isIPv4: hasIPv4(facts))
     }
 
-    /// The chain that surely drops one of these.
-    private static func dropper(
+    /// The chains that surely drop one of these.
+    private static func droppers(
         of packets: [DoctorFirewall.Packet], _ facts: DoctorFacts
-    ) -> DoctorFirewall.Chain? {
-        guard case .rules(let rules) = facts.firewall else { return nil }
-        return packets.lazy.compactMap { rules.dropper(of: $0) }.first
+    ) -> [DoctorFirewall.Chain] {
+        guard case .rules(let rules) = facts.firewall else { return [] }
+        var found: [DoctorFirewall.Chain] = []
+        for chain in packets.flatMap(rules.droppers) where !found.contains(chain) { found.append(chain) }
+        return found
     }
 }

@@ -32,12 +32,16 @@ struct DoctorCheck: Equatable, Sendable {
 
     /// All checks, from the ground up: what comes later often fails because of something before it.
     static func all(_ facts: DoctorFacts) -> [DoctorCheck] {
-        [
-            interfaces(facts), pointToPoint(facts), container(facts), bus(facts), daemon(facts), publishing(facts),
-            backend(facts), multicast(facts), responders(facts), advert(facts), peers(facts), port(facts),
-            firewall(facts), data(facts), identity(facts), space("downloads", facts.downloads, facts),
+        var checks = [
+            interfaces(facts), pointToPoint(facts), container(facts), bus(facts), daemon(facts), backend(facts),
+            multicast(facts), responders(facts),
+        ]
+        if let trial = facts.trial { checks += [publishing(trial, facts), advert(trial, facts), peers(trial)] }
+        checks += [
+            port(facts), firewall(facts), data(facts), identity(facts), space("downloads", facts.downloads, facts),
             space("cache", facts.cache, facts), clock(facts),
         ]
+        return checks
     }
 
     /// The record for scripts.
@@ -46,7 +50,7 @@ struct DoctorCheck: Equatable, Sendable {
             "check",
             [
                 ("name", .string(name)), ("status", .string(verdict.rawValue)), ("message", .string(sentence)),
-                ("mend", JSONValue(mend)),
+                ("command", JSONValue(mend)),
             ])
     }
 

@@ -189,7 +189,7 @@ enum DoctorPortTrial {
                 }
         } catch {
             (port.bound, port.problem, port.tried) = (nil, error.reason, 0)
-            port.holder = port.wanted.flatMap(holder)
+            if error.isPortTaken { port.holder = port.wanted.flatMap(holder) ?? "another program" }
             return port
         }
         port.bound = listener.port

@@ -93,9 +93,9 @@ struct DoctorFirewall: Sendable {
         return all
     }
 
-    /// The first chain that surely drops a packet.
-    func dropper(of packet: Packet) -> Chain? {
-        bases(for: packet).first { fates(of: packet, in: $0) == [.dropped] }?.chain
+    /// The chains that surely drop a packet: each of them has to let it through.
+    func droppers(of packet: Packet) -> [Chain] {
+        bases(for: packet).filter { fates(of: packet, in: $0) == [.dropped] }.map(\.chain)
     }
 
     private func bases(for packet: Packet) -> [Base] {

@@ -30,17 +30,17 @@ struct DoctorMend {
         return edit + " && " + restart("avahi-daemon")
     }
 
-    /// Lets multicast DNS through the firewall; `chain` is the one that is known to drop it.
-    func openMulticast(_ chain: DoctorFirewall.Chain?) -> String? {
+    /// Lets multicast DNS through the firewall; `chains` are those that are known to drop it.
+    func openMulticast(_ chains: [DoctorFirewall.Chain]) -> String? {
         switch facts.firewallTool {
         case .ufw: asRoot("ufw allow 5353/udp")
         case .firewalld: firewalld("--add-service=mdns")
-        case nil: chain.map { insert("udp dport 5353 accept", into: $0) }
+        case nil: insert("udp dport 5353 accept", into: chains)
         }
     }
 
     /// Lets peers connect; all the ports a run may take, so that it holds for the next run too.
-    func openPorts(_ chain: DoctorFirewall.Chain?) -> String? {
+    func openPorts(_ chains: [DoctorFirewall.Chain]) -> String? {
         let usual = Limits.ports
         let port = facts.port.bound ?? facts.port.wanted ?? Limits.defaultPort
         let isUsual = usual.contains(port)
@@ -50,7 +50,7 @@ struct DoctorMend {
             return firewalld("--add-port=\(isUsual ? "\(usual.lowerBound)-\(usual.upperBound)" : "\(port)")/tcp")
         case nil:
             let ports = isUsual ? "\(usual.lowerBound)-\(usual.upperBound)" : "\(port)"
-            return chain.map { insert("tcp dport \(ports) accept", into: $0) }
+            return insert("tcp dport \(ports) accept", into: chains)
         }
     }
 
@@ -58,8 +58,9 @@ struct DoctorMend {
         asRoot("firewall-cmd --permanent \(change)") + " && " + asRoot("firewall-cmd --reload")
     }
 
-    private func insert(_ rule: String, into chain: DoctorFirewall.Chain) -> String {
-        asRoot("nft insert rule \(chain.family) \(chain.table) \(chain.name) \(rule)")
+    private func insert(_ rule: String, into chains: [DoctorFirewall.Chain]) -> String? {
+        let commands = chains.map { asRoot("nft insert rule \($0.family) \($0.table) \($0.name) \(rule)") }
+        return commands.isEmpty ? nil : commands.joined(separator: " && ")
     }
 
     /// How a container gets what it was not started with.

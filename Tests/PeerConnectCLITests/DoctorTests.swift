@@ -1,0 +1,306 @@
+import PeerModel
+import PeerSystem
+import Testing
+
+@testable import PeerConnect
+@testable import PeerConnectCLI
+
+/// What `doctor` says of a machine, from facts that are made up.
+struct DoctorTests {
+    typealias Change = @Sendable (inout DoctorFacts) -> Void
+
+    private static func network(_ name: String, _ changes: (inout NetworkInterface) -> Void = { _ in })
+        -> NetworkInterface
+    {
+        let address = NetworkInterface.Prefix(address: PeerAddress(.v4([10, 0, 0, 7]), port: 0), bits: 24)
+        var interface = NetworkInterface(
+            name: name, isLoopback: name == "lo", isPointToPoint: name.hasPrefix("tun"), isMulticast: name != "lo",
+            isRunning: true, addresses: [address])
+        changes(&interface)
+        return interface
+    }
+
+    /// A machine on which everything is well.
+    static var healthy: DoctorFacts {
+        var facts = DoctorFacts()
+        facts.interfaces = [network("lo"), network("eth0")]
+        var trial = Diagnosis.Trial()
+        (trial.backend, trial.isPublished, trial.watcher, trial.isSeen, trial.others) =
+            ("daemon", true, "embedded", true, 2)
+        facts.trial = trial
+        facts.multicast = [DoctorFacts.Multicast(interface: "eth0", isIPv6: false, outcome: .heard)]
+        facts.responders = [DoctorFacts.Responder(program: "avahi-daemon", user: "avahi")]
+        return facts
+    }
+
+    private static func checks(_ change: Change) -> [DoctorCheck] {
+        var facts = healthy
+        change(&facts)
+        return DoctorCheck.all(facts)
+    }
+
+    @Test("A healthy machine passes every check, each of which has a name of its own")
+    func health() {
+        let checks = Self.checks { _ in }
+        #expect(checks.allSatisfy { $0.verdict == .pass && $0.mend == nil && $0.sentence.hasSuffix(".") })
+        #expect(Set(checks.map(\.name)).count == checks.count)
+        #expect(checks.count == 18)
+    }
+
+    /// One thing that is wrong and the first check that says so.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let check: String
+        let verdict: DoctorCheck.Verdict
+        let words: String
+        let mend: String?
+        let change: Change
+        var testDescription: String { "\(check): \(words)" }
+
+        init(
+            _ check: String, _ verdict: DoctorCheck.Verdict, _ words: String, _ mend: String?, change: @escaping Change
+        ) {
+            (self.check, self.verdict, self.words, self.mend, self.change) = (check, verdict, words, mend, change)
+        }
+    }
+
+    @Test("What is wrong is said, with the command that mends it", arguments: network + discovery + storage)
+    func faults(_ fault: Case) throws {
+        let check = try #require(Self.checks(fault.change).first { $0.name == fault.check })
+        #expect(check.verdict == fault.verdict)
+        #expect(check.sentence.contains(fault.words), "\(check.sentence)")
+        #expect(check.mend == fault.mend)
+    }
+
+    static let network: [Case] = [
+        Case("interfaces", .fail, "There is no interface eth9, or it is down", "ip -brief address") {
+            $0.wantedInterfaces = ["eth9"]
+        },
+        Case("interfaces", .fail, "no network but this machine's own", "ip -brief address") {
+            $0.interfaces = [network("lo")]
+        },
+        Case("interfaces", .fail, "eth0 has no cable or no Wi-Fi", nil) {
+            $0.interfaces = [network("lo"), network("eth0") { $0.isRunning = false }]
+        },
+        Case("interfaces", .fail, "eth0 has no address", nil) {
+            $0.interfaces = [network("eth0") { $0.addresses = [] }]
+        },
+        Case("interfaces", .fail, "only a VPN or the like", nil) { $0.interfaces = [network("tun0")] },
+        Case("vpn", .fail, "Only point-to-point links are up (tun0)", nil) { $0.interfaces = [network("tun0")] },
+        Case("vpn", .warn, "A VPN is up (tun0)", nil) { $0.interfaces.append(network("tun0")) },
+        Case("container", .warn, "a container with a network of its own", "docker run --network host …") {
+            ($0.container, $0.hasRealDevice) = (.docker, false)
+        },
+        Case("container", .pass, "with the network of its host", nil) { $0.container = .podman },
+        Case("udp", .fail, "UDP port 5353 is blocked on eth0", nil) {
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .silent)]
+        },
+        Case("udp", .fail, "UDP port 5353 is blocked on eth0", "sudo ufw allow 5353/udp") {
+            $0.firewallTool = .ufw
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .silent)]
+        },
+        Case("udp", .pass, "works on eth0", nil) {
+            $0.multicast.append(.init(interface: "eth0", isIPv6: true, outcome: .silent))
+        },
+        Case("udp", .fail, "it is held by dnsmasq", "ss -ulpn 'sport = :5353'") {
+            $0.responders = [.init(program: "dnsmasq", user: "root")]
+            let error = SystemError(call: "bind", code: 98)
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .failed(error))]
+        },
+        Case("udp", .fail, "Nothing can be sent to UDP port 5353 on eth0: operation not permitted", nil) {
+            let error = SystemError(call: "sendto", code: 1)
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .failed(error))]
+        },
+        Case("udp", .warn, "could not be tried in time", nil) { $0.multicast = [] },
+        Case("responders", .warn, "systemd-resolved answers", "sudo resolvectl mdns eth0 no") {
+            $0.responders.append(.init(program: nil, user: "systemd-resolve"))
+        },
+        Case("responders", .warn, "also used by mdnsd (of root)", nil) {
+            $0.responders.append(.init(program: "mdnsd", user: "root"))
+        },
+        Case("responders", .pass, "No other", nil) { $0.responders.append(.init(program: "chrome", user: "ada")) },
+        Case("tcp", .fail, "TCP port 80 cannot be listened on: permission denied.", nil) {
+            $0.port = .init(bound: nil, problem: "permission denied", wanted: 80, tried: 0)
+        },
+        Case("tcp", .fail, "it is held by nginx (of root)", "peerconnect --port 0") {
+            $0.port = .init(bound: nil, problem: "address already in use", holder: "nginx (of root)", wanted: 80)
+        },
+        Case("tcp", .fail, "not even from this machine at 10.0.0.7", "sudo ufw allow 27182:27199/tcp") {
+            $0.firewallTool = .ufw
+            $0.port.unreachable = ["10.0.0.7"]
+        },
+        Case("tcp", .pass, "27183 is free; 27182 is taken by peerconnect (of ada)", nil) {
+            ($0.port.bound, $0.port.holder) = (27183, "peerconnect (of ada)")
+        },
+        Case("tcp", .warn, "TCP port 40000 would be used", nil) { $0.port.bound = 40000 },
+        Case("firewall", .warn, "Only root may read", "sudo peerconnect doctor") { $0.firewall = .forbidden },
+        Case(
+            "firewall", .warn, "firewalld is on",
+            "sudo firewall-cmd --permanent --add-port=27182-27199/tcp && sudo firewall-cmd --reload"
+        ) { $0.firewallTool = .firewalld },
+    ]
+
+    static let discovery: [Case] = [
+        Case("dbus", .warn, "D-Bus is not running, there is no /run/bus", "sudo systemctl start dbus") {
+            $0.bus = .missing("/run/bus")
+        },
+        Case("dbus", .fail, "so avahi-daemon cannot be asked", "service dbus start") {
+            ($0.bus, $0.hasEmbedded, $0.hasSystemd, $0.isRoot) = (.missing("/run/bus"), false, false, true)
+        },
+        Case("dbus", .fail, "permission denied", "sudo apt-get install dbus") {
+            ($0.bus, $0.discovery, $0.isBusInstalled) = (.refuses("permission denied"), .daemon, false)
+        },
+        Case("dbus", .pass, "this program does without", nil) {
+            ($0.bus, $0.container) = (.missing("/run/bus"), .docker)
+        },
+        Case("avahi-daemon", .warn, "is not running", "sudo systemctl start avahi-daemon") { $0.daemon = .absent },
+        Case("avahi-daemon", .fail, "is not running", "sudo systemctl start avahi-daemon") {
+            ($0.daemon, $0.discovery) = (.absent, .daemon)
+        },
+        Case("avahi-daemon", .warn, "is not installed", "sudo apt-get install avahi-daemon") {
+            ($0.daemon, $0.isDaemonInstalled) = (.absent, false)
+        },
+        Case("avahi-daemon", .warn, "is not installed", nil) {
+            ($0.daemon, $0.isDaemonInstalled, $0.hasApt) = (.absent, false, false)
+        },
+        Case(
+            "avahi-daemon", .warn, "told not to answer on D-Bus",
+            "sudo sed -i 's/^ *enable-dbus *=.*/enable-dbus=yes/' /etc/avahi/avahi-daemon.conf"
+                + " && sudo systemctl restart avahi-daemon"
+        ) { ($0.daemon, $0.daemonSettings) = (.absent, ["enable-dbus": "no"]) },
+        Case("avahi-daemon", .warn, "may not be asked: access denied", nil) {
+            $0.daemon = .unreachable(reason: "access denied")
+        },
+        Case("avahi-daemon", .warn, "does not answer", "sudo systemctl restart avahi-daemon") { $0.daemon = .silent },
+        Case("avahi-daemon", .fail, "told not to use eth0", nil) { $0.daemonSettings = ["deny-interfaces": "eth0"] },
+        Case("avahi-daemon", .fail, "told not to use eth0", nil) { $0.daemonSettings = ["allow-interfaces": "wlan0"] },
+        Case("avahi-daemon", .pass, "version 0.8", nil) { $0.daemonSettings = ["allow-interfaces": "eth0,wlan0"] },
+        Case(
+            "publishing", .fail, "told by disable-user-service-publishing=yes",
+            "sed -i 's/^ *disable-user-service-publishing *=.*/disable-user-service-publishing=no/'"
+                + " /etc/avahi/avahi-daemon.conf && systemctl restart avahi-daemon"
+        ) {
+            ($0.isRoot, $0.daemonSettings) = (true, ["disable-user-service-publishing": "yes"])
+            $0.trial?.isPublished = false
+        },
+        Case("publishing", .fail, "is there: not permitted.", nil) {
+            $0.trial?.isPublished = false
+            $0.trial?.problem = "not permitted"
+        },
+        Case("publishing", .fail, "within 5 seconds", nil) { $0.trial?.isPublished = false },
+        Case("backend", .pass, "inside this program", nil) { $0.trial?.backend = "embedded" },
+        Case("backend", .fail, "libavahi-core7 is not installed", "sudo apt-get install libavahi-core7") {
+            ($0.hasEmbedded, $0.daemon) = (false, .absent)
+            $0.trial?.backend = nil
+        },
+        Case("backend", .fail, "avahi-daemon is not running", "peerconnect --discovery auto") {
+            $0.discovery = .daemon
+            $0.trial?.backend = nil
+            $0.trial?.problem = "avahi-daemon is not running"
+        },
+        Case("backend", .warn, "by their address only", nil) { ($0.discovery, $0.trial) = (.off, nil) },
+        Case("advert", .fail, "nothing was published", nil) { $0.trial?.isPublished = false },
+        Case("advert", .fail, "does not come back from the network", nil) { $0.trial?.isSeen = false },
+        Case("advert", .fail, "UDP port 5353 does not work", nil) {
+            $0.trial?.isSeen = false
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .silent)]
+        },
+        Case("advert", .pass, "avahi-daemon shows this peer", nil) { $0.trial?.watcher = "daemon" },
+        Case("peers", .warn, "run peerconnect doctor there too", nil) { $0.trial?.others = 0 },
+        Case("peers", .pass, "One other peer is visible", nil) { $0.trial?.others = 1 },
+    ]
+
+    static let storage: [Case] = [
+        Case("data", .fail, "not yours alone", "chmod go= '/d/i'") {
+            $0.identityProblem = PeerConnectError(
+                .cannotStart, "/d/i holds a private key, but it is not yours alone.",
+                hint: "Make it private with: chmod go= '/d/i'. If others could read it, better make a new identity.")
+        },
+        Case("data", .fail, "is damaged", nil) {
+            $0.identityProblem = PeerConnectError(.cannotStart, "x is damaged.", hint: "Put back a copy of it.")
+        },
+        Case("data", .fail, "/data, cannot be made in /it's.", "ls -ld '/it'\\''s'") {
+            ($0.data.isWritable, $0.data.existing) = (false, "/it's")
+        },
+        Case("identity", .pass, "The first chat makes an identity", nil) { $0.hasIdentity = false },
+        Case("identity", .warn, "lost with this container", "podman run --volume peerconnect:'/data' …") {
+            ($0.container, $0.data.mount) = (.podman, Mount(place: "/", type: "overlay"))
+        },
+        Case("identity", .pass, "on a volume, /data", nil) {
+            ($0.container, $0.data.mount) = (.docker, Mount(place: "/data", type: "ext4"))
+        },
+        Case("downloads", .fail, "/downloads cannot be written", "peerconnect chat --into DIR") {
+            $0.downloads.isWritable = false
+        },
+        Case("downloads", .fail, "/downloads has 67.1 MB left", "df -h '/downloads'") {
+            $0.downloads.free = Limits.reservedSpace
+        },
+        Case("cache", .warn, "/cache has 500 MB left", "df -h '/cache'") { $0.cache.free = 500_000_000 },
+        Case("cache", .warn, "It cannot be told", nil) { $0.cache.free = nil },
+        Case("clock", .warn, "The clock is wrong, it says 1970-01-01", "sudo timedatectl set-ntp true") { $0.now = 0 },
+    ]
+
+    @Test("Without discovery nothing is said of adverts and peers, and nothing fails")
+    func off() {
+        let checks = Self.checks { ($0.discovery, $0.trial) = (.off, nil) }
+        #expect(!checks.contains { ["advert", "peers", "publishing"].contains($0.name) })
+        #expect(checks.filter { $0.verdict != .pass }.map(\.name) == ["backend"])
+    }
+
+    @Test("Sentences go to standard output with the mend below them, and a failure is exit code 1")
+    func plain() async throws {
+        let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9))))
+        let console = stage.world().console
+        #expect(DoctorCommand.tell([.pass("a", "Fine."), .warn("b", "So\u{1B} so.")], on: console) == .done)
+        #expect(DoctorCommand.tell([.fail("c", "Bad.", mend: "mend it")], on: console) == .failed)
+        #expect(stage.out == "pass  Fine.\nwarn  So␛ so.\nFAIL  Bad.\n      try: mend it\n")
+        #expect(stage.err == "1 warning; begin with the first.\n1 failure; begin with the first.\n")
+    }
+
+    @Test("Scripts get a record a check")
+    func json() async throws {
+        let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9))))
+        var console = stage.world().console
+        console.isJSON = true
+        #expect(DoctorCommand.tell([.fail("c", "Bad.", mend: "mend it")], on: console) == .failed)
+        let fields = #""name":"c","status":"fail","message":"Bad.","command":"mend it"}"#
+        #expect(stage.out == #"{"event":"check","time":"2026-11-30T00:53:20.123Z","# + fields + "\n")
+        #expect(stage.err.isEmpty)
+    }
+
+    @Test("The daemon's settings are read without their comments and sections")
+    func daemonSettings() {
+        let text = "[server]\n#enable-dbus=no\nuse-ipv4 = yes\n[publish]\ndisable-publishing=yes\n\n=\nx"
+        #expect(DoctorExaminer.settings(text) == ["use-ipv4": "yes", "disable-publishing": "yes"])
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct EmptyListHintTests {
+    private func stage() throws -> (Stage, ScriptedSession) {
+        let node = ScriptedSession(me: try peer("me", 9))
+        return (Stage(home: ScriptedHome(node: node)), node)
+    }
+
+    @Test("A browse that finds nobody says why on standard error, and not with --json or without discovery")
+    func browse() async throws {
+        let (stage, _) = try stage()
+        #expect(await stage.run("browse", "--for", "1") == 0)
+        #expect(stage.out.isEmpty && stage.err.contains("firewall") && stage.err.contains("peerconnect doctor"))
+        for more in [["--json"], ["--discovery", "off"]] {
+            let (stage, _) = try self.stage()
+            #expect(await execute(["browse", "--for", "1"] + more, in: stage.world()) == 0)
+            #expect(stage.err.isEmpty)
+        }
+    }
+
+    @Test("A chat says so after 10 s")
+    func chat() async throws {
+        let (stage, node) = try stage()
+        let (waits, sink) = AsyncStream.makeStream(of: Duration.self)
+        let world = stage.world(input: ScriptedInput([.text("/peers")]), sleep: { sink.yield($0) })
+        #expect(await execute(["chat"], in: world) == 0)
+        sink.finish()
+        #expect(await waits.contains(.seconds(10)))
+        #expect(node.isStopped)
+    }
+}
