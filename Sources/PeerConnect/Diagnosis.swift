@@ -1,5 +1,5 @@
 internal import PeerDiscovery
-internal import PeerModel
+package import PeerModel
 internal import PeerSystem
 
 /// Tries out discovery itself, for whoever wants to know why peers are not seen.
@@ -25,7 +25,7 @@ package enum Diagnosis {
         package var watcher: String?
         package var isSeen = false
         /// Other peers that were seen meanwhile.
-        package var others = 0
+        package var others: Set<PeerID> = []
 
         package init() {}
     }
@@ -136,7 +136,11 @@ package enum Diagnosis {
             case .publisher(let event): publisher(event)
             case .watcher(.up(let backend, _)): trial.watcher = backend
             case .watcher(.change(.found(let peer))):
-                if peer.id == wanted { trial.isSeen = true } else if peer.kind != .check { trial.others += 1 }
+                if peer.id == wanted {
+                    trial.isSeen = true
+                } else if peer.kind != .check {
+                    trial.others.insert(peer.id)
+                }
             case .watcher: break
             case .settled: isSettled = true
             case .over: return true

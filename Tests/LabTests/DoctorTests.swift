@@ -129,10 +129,11 @@ struct DoctorTests {
 
     @Test("A list that stays empty for 10 s says why, and nothing of it goes to standard output")
     func emptyList() async throws {
-        let lab = try Lab(hosts: 1)
+        let lab = try Lab(hosts: 2)
         defer { withExtendedLifetime(lab) {} }
-        let browse = try lab.run(1, "browse", "--for", "11")
-        let chat = try lab.run(1, "chat", "--name", "p1")
+        try lab.lan("cut", "1")
+        let browse = try lab.run(1, "browse", "--for", "15")
+        let chat = try lab.run(2, "chat", "--name", "p2")
         #expect(try await browse.exitStatus(within: 30) == 0)
         #expect(browse.lines.isEmpty)
         #expect(browse.errors.contains("firewall") && browse.errors.contains("peerconnect doctor"))

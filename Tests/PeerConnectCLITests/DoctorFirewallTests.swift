@@ -126,6 +126,8 @@ struct DoctorFirewallTests {
         #expect(
             try Self.rules(Self.unknown + "," + Self.accept, policy: "drop").fates(of: Self.peer)
                 == [.accepted, .dropped])
+        let foreign = try Self.rules(#"{"xt":{"type":"target","name":"REJECT"}}"#)
+        #expect(foreign.fates(of: Self.peer) == [.accepted, .dropped])
         // Certain all the same: nothing between accepts it.
         #expect(
             try Self.rules(Self.unknown + "," + Self.drop, policy: "drop").fates(of: Self.peer) == [.dropped])

@@ -20,14 +20,19 @@ struct DoctorTests {
         return interface
     }
 
+    private static func id(_ byte: UInt8) -> PeerID {
+        do { return PeerID(try digest(byte)) } catch { fatalError("32 bytes make a digest") }
+    }
+
     /// A machine on which everything is well.
     static var healthy: DoctorFacts {
         var facts = DoctorFacts()
         facts.interfaces = [network("lo"), network("eth0")]
         var trial = Diagnosis.Trial()
         (trial.backend, trial.isPublished, trial.watcher, trial.isSeen, trial.others) =
-            ("daemon", true, "embedded", true, 2)
+            ("daemon", true, "embedded", true, [id(1), id(2)])
         facts.trial = trial
+        facts.identities = [id(9)]
         facts.multicast = [DoctorFacts.Multicast(interface: "eth0", isIPv6: false, outcome: .heard)]
         facts.responders = [DoctorFacts.Responder(program: "avahi-daemon", user: "avahi")]
         return facts
@@ -205,8 +210,9 @@ struct DoctorTests {
             $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .silent)]
         },
         Case("advert", .pass, "avahi-daemon shows this peer", nil) { $0.trial?.watcher = "daemon" },
-        Case("peers", .warn, "run peerconnect doctor there too", nil) { $0.trial?.others = 0 },
-        Case("peers", .pass, "One other peer is visible", nil) { $0.trial?.others = 1 },
+        Case("peers", .warn, "run peerconnect doctor there too", nil) { $0.trial?.others = [] },
+        Case("peers", .warn, "No other peer is seen", nil) { $0.identities = [id(1), id(2)] },
+        Case("peers", .pass, "One other peer is visible", nil) { $0.trial?.others = [id(1)] },
     ]
 
     static let storage: [Case] = [
@@ -221,7 +227,7 @@ struct DoctorTests {
         Case("data", .fail, "/data, cannot be made in /it's.", "ls -ld '/it'\\''s'") {
             ($0.data.isWritable, $0.data.existing) = (false, "/it's")
         },
-        Case("identity", .pass, "The first chat makes an identity", nil) { $0.hasIdentity = false },
+        Case("identity", .pass, "The first chat makes an identity", nil) { $0.identities = [] },
         Case("identity", .warn, "lost with this container", "podman run --volume peerconnect:'/data' …") {
             ($0.container, $0.data.mount) = (.podman, Mount(place: "/", type: "overlay"))
         },

@@ -133,16 +133,17 @@ extension DoctorCheck {
         return .pass(name, isWhole ? "This peer is visible on the network." : "avahi-daemon shows this peer.")
     }
 
-    static func peers(_ trial: Diagnosis.Trial) -> DoctorCheck {
+    static func peers(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "peers"
-        switch trial.others {
+        // A chat that runs here under an own identity proves nothing about the network.
+        switch trial.others.subtracting(facts.identities).count {
         case 0:
             return .warn(
                 name,
                 "No other peer is seen. If one is running, run peerconnect doctor there too; a guest Wi-Fi may also keep "
                     + "its devices apart.")
         case 1: return .pass(name, "One other peer is visible.")
-        default: return .pass(name, "\(trial.others) other peers are visible.")
+        case let count: return .pass(name, "\(count) other peers are visible.")
         }
     }
 }

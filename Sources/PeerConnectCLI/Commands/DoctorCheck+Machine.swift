@@ -32,7 +32,7 @@ extension DoctorCheck {
 
     static func identity(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "identity"
-        let isKnown = facts.hasIdentity ? "This peer has an identity." : "The first chat makes an identity."
+        let isKnown = facts.identities.isEmpty ? "The first chat makes an identity." : "This peer has an identity."
         // Other containers are often as lasting as a machine.
         guard facts.container == .docker || facts.container == .podman, let mount = facts.data.mount else {
             return .pass(name, isKnown)

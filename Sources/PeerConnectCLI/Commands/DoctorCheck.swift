@@ -36,7 +36,7 @@ struct DoctorCheck: Equatable, Sendable {
             interfaces(facts), pointToPoint(facts), container(facts), bus(facts), daemon(facts), backend(facts),
             multicast(facts), responders(facts),
         ]
-        if let trial = facts.trial { checks += [publishing(trial, facts), advert(trial, facts), peers(trial)] }
+        if let trial = facts.trial { checks += [publishing(trial, facts), advert(trial, facts), peers(trial, facts)] }
         checks += [
             port(facts), firewall(facts), data(facts), identity(facts), space("downloads", facts.downloads, facts),
             space("cache", facts.cache, facts), clock(facts),

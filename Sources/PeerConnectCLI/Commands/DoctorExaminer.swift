@@ -24,7 +24,7 @@ struct DoctorExaminer: Sendable {
         facts.hasEmbedded = Diagnosis.hasEmbedded
         examineMachine(&facts)
         // Before anything here has the port itself.
-        facts.responders = await Self.limited("responders", Self.responders) ?? []
+        facts.responders = await BlockingThread.value("responders", within: 2, Self.responders) ?? []
 
         let usable = facts.usable, port = run.options.port, interfaces = run.options.interfaces
         async let daemon = Diagnosis.daemon(within: Self.daemonSeconds)
@@ -153,15 +153,19 @@ struct DoctorExaminer: Sendable {
         } catch {
             facts.identityProblem = error
         }
-        let problem = await Self.limited("identities") { () -> (PeerConnectError?, Bool) in
-            do throws(PeerConnectError) { return (nil, try !home.identities().isEmpty) } catch { return (error, true) }
+        let problem = await Self.limited("identities") { () -> (PeerConnectError?, Set<PeerID>) in
+            do throws(PeerConnectError) {
+                return (nil, Set(try home.identities().map(\.peer.id)))
+            } catch {
+                return (error, [])
+            }
         }
         guard let problem else {
             facts.identityProblem = PeerConnectError(.cannotStart, "The disk with the identities does not answer.")
             return
         }
         facts.identityProblem = facts.identityProblem ?? problem.0
-        facts.hasIdentity = problem.1
+        facts.identities = problem.1
     }
 
     private static func place(_ path: String) -> DoctorFacts.Place {

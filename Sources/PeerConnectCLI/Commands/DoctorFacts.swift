@@ -103,7 +103,7 @@ struct DoctorFacts: Sendable {
     // Folders.
     /// Why the stored identities cannot be used.
     var identityProblem: PeerConnectError?
-    var hasIdentity = true
+    var identities: Set<PeerID> = []
     var data = Place(path: "/data", existing: "/data")
     var downloads = Place(path: "/downloads", existing: "/downloads")
     var cache = Place(path: "/cache", existing: "/cache")

@@ -154,6 +154,8 @@ extension DoctorFirewall {
                 }
                 if hasFailed { break }
             }
+            // An extension of iptables at the end is what that rule does, and may be to drop.
+            if !hasFailed, rule.last?.only?.key == "xt" { found.insert(.drop) }
         }
         return found.union([.goOn])
     }
