@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 /// `peerconnect doctor` on hosts that are broken in one way each.
@@ -66,10 +67,18 @@ struct DoctorTests {
         #expect(openStatus == 0 && open["firewall"]?.text("message") == "The firewall lets peers in.")
     }
 
-    @Test("No daemon and no D-Bus are told apart, and without them the responder inside the program is enough")
+    @Test(
+        "A stuck daemon, no daemon and no D-Bus are told apart, and without them the responder inside the program is enough"
+    )
     func noDaemon() async throws {
         let lab = try Lab(hosts: 1)
         defer { withExtendedLifetime(lab) {} }
+        let daemon = try #require(Int32(try lab.lan("exec", "1", "cat", "/run/avahi-daemon/pid").filter(\.isNumber)))
+        kill(daemon, SIGSTOP)
+        let (stuck, stuckStatus) = try await diagnose(lab)
+        kill(daemon, SIGCONT)
+        #expect(stuckStatus == 1 && failures(stuck) == ["avahi-daemon", "backend", "publishing", "advert"], "\(stuck)")
+        #expect(stuck["backend"]?.text("command") == "peerconnect --discovery embedded")
         try lab.lan("avahi", "1", "stop")
         let (absent, absentStatus) = try await diagnose(lab, "--discovery", "daemon")
         #expect(absentStatus == 1)

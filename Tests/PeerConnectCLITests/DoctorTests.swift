@@ -122,6 +122,10 @@ struct DoctorTests {
         Case("responders", .warn, "also used by mdnsd (of root)", nil) {
             $0.responders.append(.init(program: "mdnsd", user: "root"))
         },
+        Case("responders", .pass, "No other", nil) { $0.responders = [.init(program: nil, user: "root")] },
+        Case("responders", .warn, "by a program of root", "sudo ss -ulpn 'sport = :5353'") {
+            $0.responders.append(.init(program: nil, user: "root"))
+        },
         Case("responders", .pass, "No other", nil) { $0.responders.append(.init(program: "chrome", user: "ada")) },
         Case("tcp", .fail, "TCP port 80 cannot be listened on: permission denied.", nil) {
             $0.port = .init(bound: nil, problem: "permission denied", wanted: 80, tried: 0)
@@ -175,7 +179,13 @@ struct DoctorTests {
         Case("avahi-daemon", .warn, "may not be asked: access denied", nil) {
             $0.daemon = .unreachable(reason: "access denied")
         },
-        Case("avahi-daemon", .warn, "does not answer", "sudo systemctl restart avahi-daemon") { $0.daemon = .silent },
+        Case("avahi-daemon", .fail, "does not answer", "sudo systemctl restart avahi-daemon") { $0.daemon = .silent },
+        Case("avahi-daemon", .warn, "does not answer", nil) { ($0.daemon, $0.discovery) = (.silent, .embedded) },
+        Case("backend", .fail, "does not answer", "peerconnect --discovery embedded") {
+            $0.daemon = .silent
+            $0.trial?.backend = nil
+            $0.trial?.problem = "avahi-daemon does not answer"
+        },
         Case("avahi-daemon", .fail, "told not to use eth0", nil) { $0.daemonSettings = ["deny-interfaces": "eth0"] },
         Case("avahi-daemon", .fail, "told not to use eth0", nil) { $0.daemonSettings = ["allow-interfaces": "wlan0"] },
         Case("avahi-daemon", .pass, "version 0.8", nil) { $0.daemonSettings = ["allow-interfaces": "eth0,wlan0"] },

@@ -37,8 +37,10 @@ extension DoctorCheck {
             }
         case .unreachable(let reason): problem = "avahi-daemon may not be asked: \(reason)"
         case .silent:
-            problem = "avahi-daemon does not answer"
-            command = mend.restart("avahi-daemon")
+            // Then it is there, and nothing takes its place.
+            let sentence = "avahi-daemon, or D-Bus before it, does not answer."
+            guard facts.discovery != .embedded else { return .warn(name, sentence) }
+            return .fail(name, sentence, mend: mend.restart("avahi-daemon"))
         }
         if facts.mayEmbed { return substitute(name, problem, facts, mend: command) }
         return .fail(name, problem + ".", mend: command)
@@ -116,7 +118,10 @@ extension DoctorCheck {
                 mend: mend.install("libavahi-core7"))
         }
         let reason = trial.problem.map { ": " + $0 } ?? ""
-        let instead = facts.discovery == .daemon && facts.hasEmbedded ? "peerconnect --discovery auto" : nil
+        // A daemon that is stuck is waited for, so `auto` does not help then.
+        let other = facts.daemon == .silent ? "embedded" : facts.discovery == .daemon ? "auto" : nil
+        let instead =
+            facts.hasEmbedded && facts.discovery != .embedded ? other.map { "peerconnect --discovery \($0)" } : nil
         return .fail(name, "Nothing can look for peers\(reason).", mend: instead)
     }
 

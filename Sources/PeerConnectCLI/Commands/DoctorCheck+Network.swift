@@ -96,9 +96,13 @@ extension DoctorCheck {
 
     static func responders(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "responders", mend = DoctorMend(facts)
+        let isDaemon = { (responder: DoctorFacts.Responder) in
+            responder.program.map { $0.hasPrefix("avahi-daemon") } ?? (responder.user == "avahi")
+        }
+        // Somebody has to be the daemon, whatever its login is here.
+        let isHidden = facts.isDaemonRunning && !facts.responders.contains(where: isDaemon)
         let others = facts.responders.filter { responder in
-            if responder.program?.hasPrefix("avahi-daemon") == true { return false }
-            if responder.program == nil, responder.user == "avahi" { return false }
+            guard !isDaemon(responder), !(isHidden && responder.program == nil) else { return false }
             return !self.guests.contains { responder.program?.hasPrefix($0) ?? false }
         }
         guard let first = others.first else {
