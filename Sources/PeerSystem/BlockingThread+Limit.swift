@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension BlockingThread {
-    /// What `body` gives on a thread of its own; `nil` when that takes longer than `seconds`, and the thread is left alone.
+    /// What `body` gives on a thread of its own; `nil` when that takes longer, and the thread is left alone.
     ///
     /// For calls that may hang and cannot be interrupted: a network file system, a daemon that does not answer.
     package static func value<Value: Sendable>(

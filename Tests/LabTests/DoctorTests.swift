@@ -68,7 +68,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "A stuck daemon, no daemon and no D-Bus are told apart, and without them the responder inside the program is enough"
+        "A stuck daemon, no daemon and no D-Bus are told apart; the responder inside the program is enough"
     )
     func noDaemon() async throws {
         let lab = try Lab(hosts: 1)

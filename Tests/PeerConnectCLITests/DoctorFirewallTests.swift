@@ -19,7 +19,8 @@ struct DoctorFirewallTests {
         let all = expressions.map { rule("c", $0, family) }.joined()
         let text = """
             {"nftables":[{"metainfo":{"version":"1.0.6"}},{"table":{"family":"\(family)","name":"t"}},
-            {"chain":{"family":"\(family)","table":"t","name":"c","hook":"\(hook)","policy":"\(policy)"}}\(all)\(others)]}
+            {"chain":{"family":"\(family)","table":"t","name":"c","hook":"\(hook)","policy":"\(policy)"}}
+            \(all)\(others)]}
             """
         return try #require(DoctorFirewall(Array(text.utf8)))
     }

@@ -46,7 +46,7 @@ extension DoctorCheck {
         return .fail(name, problem + ".", mend: command)
     }
 
-    /// Where the responder inside this program takes over: nothing to mend in a container, where that is what it is for.
+    /// Where the responder inside this program takes over; nothing to mend in a container, which is what it is for.
     private static func substitute(
         _ name: String, _ problem: String, _ facts: DoctorFacts, mend: String?
     ) -> DoctorCheck {
@@ -145,8 +145,8 @@ extension DoctorCheck {
         case 0:
             return .warn(
                 name,
-                "No other peer is seen. If one is running, run peerconnect doctor there too; a guest Wi-Fi may also keep "
-                    + "its devices apart.")
+                "No other peer is seen. If one is running, run peerconnect doctor there too; a guest Wi-Fi may also "
+                    + "keep its devices apart.")
         case 1: return .pass(name, "One other peer is visible.")
         case let count: return .pass(name, "\(count) other peers are visible.")
         }

@@ -40,8 +40,8 @@ extension DoctorCheck {
         if mount.place == "/" || mount.type == "tmpfs" {
             return .warn(
                 name,
-                "The identity is lost with this container, since \(facts.data.path) is not on a volume: peers will not know "
-                    + "this one again.",
+                "The identity is lost with this container, since \(facts.data.path) is not on a volume: peers will not "
+                    + "know this one again.",
                 mend: DoctorMend(facts).container("--volume peerconnect:\(quoted(facts.data.path)) …"))
         }
         return .pass(name, "The identity is on a volume, \(mount.place).")

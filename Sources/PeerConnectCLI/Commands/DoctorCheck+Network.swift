@@ -71,8 +71,8 @@ extension DoctorCheck {
             case .failed(let error) where error.call == "sendto":
                 return .fail(
                     name,
-                    "Nothing can be sent to UDP port 5353 on \(interface): \(error.reason), most likely by this machine's "
-                        + "firewall.", mend: command)
+                    "Nothing can be sent to UDP port 5353 on \(interface): \(error.reason), most likely by this "
+                        + "machine's firewall.", mend: command)
             case .failed(let error):
                 return .fail(name, "UDP port 5353 does not work on \(interface): \(error.reason) (\(error.call)).")
             }
@@ -173,7 +173,8 @@ extension DoctorCheck {
             if let chain = walls.first {
                 return .fail(
                     name,
-                    "The firewall (\(place(chain))) stops TCP port \(packet.port), so peers cannot connect to this one.",
+                    "The firewall (\(place(chain))) stops TCP port \(packet.port), "
+                        + "so peers cannot connect to this one.",
                     mend: mend.openPorts(walls))
             }
             if rules.fates(of: packet).contains(.dropped) {

@@ -7,14 +7,14 @@ enum EmptyListHint {
 
     /// Two lines with the likely causes.
     static let lines = [
-        "Nobody is seen yet. Likely causes: a firewall that stops UDP port 5353, a guest Wi-Fi that keeps its devices apart,",
-        "a VPN, or a container with a network of its own. peerconnect doctor checks them; an address works always.",
+        "Nobody is seen yet: a firewall, a VPN, a guest Wi-Fi that keeps its devices apart, or a container may be why.",
+        "peerconnect doctor looks which; a typed address works all the same.",
     ]
 
     /// Says so on standard error after the delay, if still nobody is there and no chat is on.
     ///
-    /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step, so
-    /// that a command's queue can run it.
+    /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step, but
+    /// the type of one, for a command's queue to run it.
     static func watch<Step>(_ session: any NodeSession, _ run: Run) async -> Step? {
         if (try? await run.world.sleep(delay)) != nil { await tell(session, run) }
         return nil
