@@ -43,7 +43,7 @@ package enum Diagnosis {
         }
     }
 
-    /// How long the list of other peers takes to be whole: most answer within a second, and what was lost is asked again.
+    /// How long the list of other peers takes to be whole: most answer within a second, the rest when asked again.
     private static let settling = 3.0
 
     private enum Step: Sendable {

@@ -4,7 +4,7 @@ internal import PeerModel
 
 /// Sends one multicast DNS packet on an interface and listens for it there.
 ///
-/// The kernel hands a copy of what leaves by an interface back to this machine's own listeners, as if it had come in there
+/// The kernel hands a copy of what leaves by an interface to this machine's own listeners, as if it had come in there
 /// (IP_MULTICAST_LOOP, ip(7)), so the firewall's rules for both directions apply to it.
 package enum MulticastTrial {
     package enum Outcome: Hashable, Sendable {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 
 /// The rules of nftables, as `nft -j list ruleset` prints them (libnftables-json(5)), and what they do to a packet.
 ///
-/// What a rule compares and this does not know counts as possible either way, so an answer is only given when it is sure.
+/// What a rule compares and this does not know counts as possible either way: an answer is only given when it is sure.
 struct DoctorFirewall: Sendable {
     /// What may become of a packet.
     enum Fate: Hashable, Sendable {

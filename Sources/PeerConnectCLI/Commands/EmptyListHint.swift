@@ -13,8 +13,8 @@ enum EmptyListHint {
 
     /// Says so on standard error after the delay, if still nobody is there and no chat is on.
     ///
-    /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step, but
-    /// the type of one, for a command's queue to run it.
+    /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step,
+    /// but the type of one, for a command's queue to run it.
     static func watch<Step>(_ session: any NodeSession, _ run: Run) async -> Step? {
         if (try? await run.world.sleep(delay)) != nil { await tell(session, run) }
         return nil
