@@ -66,7 +66,8 @@ let package = Package(
             swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
-        tests("PeerConnectCLITests", "PeerModel", "PeerStore", "PeerConnect", "PeerConnectCLI"),
+        tests(
+            "PeerConnectCLITests", "PeerModel", "PeerSystem", "PeerStore", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(
             name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),

@@ -37,3 +37,5 @@ bool pc_is_ignored(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
+
+int pc_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -4,6 +4,8 @@ package import PeerModel
 package struct Advert: Hashable, Sendable {
     package enum Kind: String, Sendable {
         case chat, inbox
+        /// Somebody tries the network out; no peer, and listed by none.
+        case check
     }
 
     package static let serviceType = "_peerconnect._tcp"

@@ -14,10 +14,13 @@ package struct NearbyPeer: Hashable, Sendable {
 package struct OwnRun: Hashable, Sendable {
     package let id: PeerID
     package let run: String
+    /// Whether it wants to see adverts of kind `check` too.
+    package let seesChecks: Bool
 
-    package init(id: PeerID, run: String) {
+    package init(id: PeerID, run: String, seesChecks: Bool = false) {
         self.id = id
         self.run = run
+        self.seesChecks = seesChecks
     }
 }
 
@@ -59,6 +62,7 @@ struct AdvertTable {
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
         guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }
+        guard advert.kind != .check || own.seesChecks else { return remove(name) }
         guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1

@@ -7,14 +7,33 @@ package struct NetworkInterface: Hashable, Sendable {
     package let name: String
     package var isLoopback: Bool
     package var isPointToPoint: Bool
+    /// Whether what goes to a group of hosts can leave by it.
+    package var isMulticast: Bool
     /// Whether it has a carrier: not while its cable is out.
     package var isRunning: Bool
     /// With port 0, and how many bits are the network's.
     package var addresses: [Prefix] = []
 
+    package init(
+        name: String, isLoopback: Bool, isPointToPoint: Bool, isMulticast: Bool = true, isRunning: Bool,
+        addresses: [Prefix] = []
+    ) {
+        self.name = name
+        self.isLoopback = isLoopback
+        self.isPointToPoint = isPointToPoint
+        self.isMulticast = isMulticast
+        self.isRunning = isRunning
+        self.addresses = addresses
+    }
+
     package struct Prefix: Hashable, Sendable {
         package let address: PeerAddress
         package let bits: Int
+
+        package init(address: PeerAddress, bits: Int) {
+            self.address = address
+            self.bits = bits
+        }
 
         /// Whether another address is in the same network.
         package func contains(_ other: PeerAddress) -> Bool {
@@ -52,6 +71,7 @@ package struct NetworkInterface: Hashable, Sendable {
                 ?? NetworkInterface(
                     name: name, isLoopback: entry.ifa_flags & UInt32(IFF_LOOPBACK) != 0,
                     isPointToPoint: entry.ifa_flags & UInt32(IFF_POINTOPOINT) != 0,
+                    isMulticast: entry.ifa_flags & UInt32(IFF_MULTICAST) != 0,
                     isRunning: entry.ifa_flags & UInt32(IFF_RUNNING) != 0)
             if let address = SocketAddress.read(entry.ifa_addr) {
                 interface.addresses.append(Prefix(address: address, bits: bits(of: entry.ifa_netmask)))

@@ -4,6 +4,9 @@ internal import Glibc
 package enum ThisProcess {
     package static var id: Int { Int(getpid()) }
 
+    /// Whether it runs as the superuser.
+    package static var isRoot: Bool { geteuid() == 0 }
+
     /// Whether it is the first process of a container, for which signals have no default actions (pid_namespaces(7)).
     package static var isFirst: Bool { getpid() == 1 }
 

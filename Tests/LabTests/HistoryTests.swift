@@ -8,7 +8,7 @@ import Testing
 struct HistoryTests {
     /// Two programs in a chat that the first one hosts.
     private func pair(in lab: Lab, _ options: String...) async throws -> (Running, Running) {
-        let first = try lab.run(1, ["chat", "--json", "--name", "p1", "--discovery", "off"] + options)
+        let first = try lab.run(1, arguments: ["chat", "--json", "--name", "p1", "--discovery", "off"] + options)
         let second = try lab.run(
             2, ["chat", "--json", "--name", "p2", "--discovery", "off", "--accept", "all"] + options)
         for program in [first, second] { try await program.event("ready") }
@@ -90,9 +90,9 @@ struct HistoryTests {
         let lab = try Lab(hosts: 3, "--no-avahi")
         let (first, second) = try await pair(in: lab)
         try await end(first, second)
-        let victim = try lab.run(1, ["chat", "--json", "--name", "p1", "--discovery", "off"])
+        let victim = try lab.run(1, arguments: ["chat", "--json", "--name", "p1", "--discovery", "off"])
         try await victim.event("ready")
-        let impostor = try lab.run(3, ["chat", "--json", "--name", "P2", "--discovery", "off"])
+        let impostor = try lab.run(3, arguments: ["chat", "--json", "--name", "P2", "--discovery", "off"])
         try await impostor.event("ready")
         impostor.send("/invite 10.77.0.1")
         #expect(try await victim.event("invite.received").text("known") == "other-key")
@@ -115,7 +115,7 @@ struct HistoryTests {
         #expect(try await first.event("peer.updated") { $0.text("known") == "known" }.name(of: "peer") == "p2")
         try await end(second)
         try await first.event("peer.lost")
-        let impostor = try lab.run(3, ["chat", "--json", "--name", "p2", "--accept", "all"])
+        let impostor = try lab.run(3, arguments: ["chat", "--json", "--name", "p2", "--accept", "all"])
         let id = try #require(try await impostor.event("ready").text("id"))
         #expect(try await first.event("peer.found") { $0.text("known") == "other-key" }.name(of: "peer") == "p2")
         try await first.event("reply")

@@ -63,9 +63,9 @@ final class Lab: Sendable {
     func downloads(_ host: Int) -> String { home(host) + "/downloads" }
 
     /// Starts the program on a host.
-    func run(_ host: Int, _ arguments: String...) throws -> Running { try run(host, arguments) }
+    func run(_ host: Int, _ arguments: String...) throws -> Running { try run(host, arguments: arguments) }
 
-    func run(_ host: Int, _ arguments: [String]) throws -> Running {
+    func run(_ host: Int, arguments: [String]) throws -> Running {
         try Running(
             name: "h\(host)", script: Self.script, state: state, home: home(host),
             arguments: ["exec", String(host), "env", "PEERCONNECT_HOME=\(home(host))", Self.binary] + arguments)

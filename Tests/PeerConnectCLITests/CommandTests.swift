@@ -145,6 +145,7 @@ struct CommandLineTests {
           id       show and change own identities
           peers    show, trust and block the peers you know
           config   show the settings and where each comes from
+          doctor   say why peers may not be visible or reachable
 
         options of every command:
           --home DIR                  keep everything below DIR, also PEERCONNECT_HOME

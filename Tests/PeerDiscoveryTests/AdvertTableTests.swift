@@ -46,6 +46,19 @@ final class AdvertTableTests {
         #expect(table.set("more", try advert(9, run: "last"), [four]).isEmpty)
     }
 
+    @Test("An advert that only tries the network out is seen by those who do so too, and listed by nobody else")
+    func checks() throws {
+        let check = Advert(
+            id: ada.id, name: "doctor", versions: 1...1, isBusy: true, kind: .check, run: ada.run, revision: 1, port: 1)
+        #expect(TXTRecord.advert(from: TXTRecord.strings(of: check).map { Array($0.utf8) })?.kind == .check)
+        #expect(table.set("check", check, [four]).isEmpty)
+        #expect(table.peers.isEmpty)
+        var other = AdvertTable(own: OwnRun(id: own.id, run: own.run, seesChecks: true))
+        #expect(other.set("check", check, [four]) == [.found(peer(check, [four]))])
+        _ = table.set("a", ada, [four])
+        #expect(table.set("a", check, [four]) == [.lost(ada.id)])
+    }
+
     @Test("A peer is found once, updated when it changes, and lost")
     func life() throws {
         #expect(table.set("a", ada, [four]) == [.found(peer(ada, [four]))])

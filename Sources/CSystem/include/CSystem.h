@@ -44,6 +44,8 @@ int pc_openat(int folder, const char *name, int flags, unsigned mode);
 int pc_epoll_control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token);
 /// accept4(2); the new socket is closed by exec and does not block.
 int pc_accept(int listener, struct sockaddr *address, socklen_t *size);
+/// pipe2(2); both ends are closed by exec.
+int pc_pipe(int ends[2]);
 /// Whether the process ignores this signal (SIG_IGN is a cast expression).
 bool pc_is_ignored(int signal);
 

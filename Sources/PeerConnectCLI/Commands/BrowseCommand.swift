@@ -35,6 +35,7 @@ struct BrowseCommand: Command {
             let queue = StepQueue<Step>()
             defer { queue.close() }
             queue.follow(session.events, end: .end) { .event($0) }
+            queue.run { await EmptyListHint.watch(session, run) }
             if !isWatching {
                 queue.run { [duration, sleep = run.world.sleep] in (try? await sleep(duration)).map { Step.end } }
             }
@@ -42,6 +43,7 @@ struct BrowseCommand: Command {
                 guard case .event(let event) = step else { break }
                 show(event, on: run.console)
             }
+            if !isWatching, duration < EmptyListHint.delay { await EmptyListHint.tell(session, run) }
             return .done
         }
     }

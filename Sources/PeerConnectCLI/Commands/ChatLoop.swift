@@ -54,6 +54,7 @@ struct ChatLoop: Sendable {
     /// Until the input or the user says so and the node has stopped.
     mutating func run() async -> ExitStatus {
         queue.follow(session.events, end: .over) { .event($0) }
+        queue.run { [session, run] in await EmptyListHint.watch(session, run) }
         if !invitees.isEmpty {
             state.isLookingForInvitees = true
             queue.run { [session, invitees, wait, world = run.world] in

@@ -5,6 +5,8 @@ extension SystemError {
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
     /// The name is taken.
     package var isTaken: Bool { code == EEXIST }
+    /// Another socket has the port.
+    package var isPortTaken: Bool { code == EADDRINUSE }
     /// The disk, or this user's part of it, is full.
     package var isDiskFull: Bool { code == ENOSPC || code == EDQUOT }
     /// The file system does not take such a name.

@@ -1,0 +1,218 @@
+internal import PeerModel
+internal import PeerSystem
+
+/// Whether the machine's network lets peers through.
+extension DoctorCheck {
+    static func interfaces(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "interfaces"
+        for wanted in facts.wantedInterfaces where !facts.interfaces.contains(where: { $0.name == wanted }) {
+            return .fail(name, "There is no interface \(wanted), or it is down.", mend: "ip -brief address")
+        }
+        let shown = facts.usable.map { interface in
+            "\(interface.name) (\(interface.addresses.map(\.address.host).joined(separator: ", ")))"
+        }
+        if !shown.isEmpty { return .pass(name, "Peers can be found on \(shown.joined(separator: " and ")).") }
+        let unplugged = facts.interfaces.filter { !$0.isLoopback && !$0.isPointToPoint && !$0.isRunning }
+        if !facts.links.isEmpty {
+            return .fail(name, "There is no network on which peers can be found, only a VPN or the like.")
+        }
+        if let first = unplugged.first {
+            return .fail(name, "There is no network: \(first.name) has no cable or no Wi-Fi.")
+        }
+        let bare = facts.interfaces.filter { !$0.isLoopback && $0.addresses.isEmpty }
+        if let first = bare.first { return .fail(name, "There is no network: \(first.name) has no address.") }
+        return .fail(name, "There is no network but this machine's own.", mend: "ip -brief address")
+    }
+
+    static func pointToPoint(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "vpn"
+        guard !facts.links.isEmpty else { return .pass(name, "No VPN is in the way.") }
+        let names = facts.links.map(\.name).joined(separator: ", ")
+        if facts.usable.isEmpty {
+            return .fail(
+                name,
+                "Only point-to-point links are up (\(names)), and peers cannot be found by a VPN: type their address, "
+                    + "as in /invite 10.0.0.7.")
+        }
+        return .warn(
+            name,
+            "A VPN is up (\(names)): peers behind it are not found, and some VPNs also cut off the local network; "
+                + "end it to try.")
+    }
+
+    static func container(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "container"
+        guard facts.container != nil else { return .pass(name, "This is no container.") }
+        if facts.hasRealDevice { return .pass(name, "This is a container with the network of its host.") }
+        return .warn(
+            name,
+            "This is a container with a network of its own: peers outside are not seen unless it shares the host's.",
+            mend: DoctorMend(facts).container("--network host …"))
+    }
+
+    static func multicast(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "udp"
+        guard !facts.usable.isEmpty else { return .fail(name, "UDP port 5353 cannot be tried without a network.") }
+        let command = DoctorMend(facts).openMulticast(droppers(of: multicastPackets(facts), facts))
+        for (interface, results) in grouped(facts.multicast) {
+            // One IP version is enough to be found; the other may be switched off.
+            if results.contains(where: { $0.outcome == .heard }) { continue }
+            guard let first = results.first else { continue }
+            switch first.outcome {
+            case .heard: continue
+            case .silent:
+                return .fail(
+                    name, "UDP port 5353 is blocked on \(interface), most likely by this machine's firewall.",
+                    mend: command)
+            case .failed(let error) where error.call == "bind":
+                return .fail(
+                    name, "UDP port 5353 cannot be used: \(error.reason)\(holders(facts)).",
+                    mend: "ss -ulpn 'sport = :5353'")
+            case .failed(let error) where error.call == "sendto":
+                return .fail(
+                    name,
+                    "Nothing can be sent to UDP port 5353 on \(interface): \(error.reason), most likely by this "
+                        + "machine's firewall.", mend: command)
+            case .failed(let error):
+                return .fail(name, "UDP port 5353 does not work on \(interface): \(error.reason) (\(error.call)).")
+            }
+        }
+        let names = grouped(facts.multicast).map(\.0)
+        guard !names.isEmpty else { return .warn(name, "UDP port 5353 could not be tried in time.") }
+        return .pass(name, "Multicast DNS (UDP port 5353) works on \(names.joined(separator: ", ")).")
+    }
+
+    private static func grouped(_ results: [DoctorFacts.Multicast]) -> [(String, [DoctorFacts.Multicast])] {
+        Dictionary(grouping: results, by: \.interface).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private static func holders(_ facts: DoctorFacts) -> String {
+        let names = Set(facts.responders.compactMap(\.program)).sorted()
+        return names.isEmpty ? "" : ", it is held by \(names.joined(separator: ", "))"
+    }
+
+    /// Programs that are known to share the port without answering for the whole machine.
+    private static let guests = ["peerconnect", "chrome", "chromium", "firefox", "brave", "msedge", "spotify", "vlc"]
+
+    static func responders(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "responders", mend = DoctorMend(facts)
+        let isDaemon = { (responder: DoctorFacts.Responder) in
+            responder.program.map { $0.hasPrefix("avahi-daemon") } ?? (responder.user == "avahi")
+        }
+        // Somebody has to be the daemon, whatever its login is here.
+        let isHidden = facts.isDaemonRunning && !facts.responders.contains(where: isDaemon)
+        let others = facts.responders.filter { responder in
+            guard !isDaemon(responder), !(isHidden && responder.program == nil) else { return false }
+            return !self.guests.contains { responder.program?.hasPrefix($0) ?? false }
+        }
+        guard let first = others.first else {
+            return .pass(name, "No other multicast DNS software is in the way.")
+        }
+        if [first.program, first.user].contains(where: { $0?.hasPrefix("systemd-resolve") == true }) {
+            return .warn(
+                name, "systemd-resolved answers multicast DNS too, which confuses avahi-daemon.",
+                mend: facts.usable.first.map { mend.asRoot("resolvectl mdns \($0.name) no") })
+        }
+        let who = first.program.map { "\($0) (of \(first.user))" } ?? "a program of \(first.user)"
+        return .warn(
+            name, "UDP port 5353 is also used by \(who); if peers are missing, end it.",
+            mend: first.program == nil ? mend.asRoot("ss -ulpn 'sport = :5353'") : nil)
+    }
+
+    static func port(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "tcp"
+        guard let bound = facts.port.bound else {
+            let who = facts.port.holder.map { ", it is held by \($0)" } ?? ""
+            let wanted = facts.port.wanted.map { "TCP port \($0)" } ?? "A TCP port"
+            return .fail(
+                name, "\(wanted) cannot be listened on: \(facts.port.problem ?? "it is taken")\(who).",
+                mend: facts.port.holder == nil ? nil : "peerconnect --port 0")
+        }
+        if facts.port.tried > 0, facts.port.unreachable.count == facts.port.tried {
+            return .fail(
+                name,
+                "TCP port \(bound) cannot be reached, not even from this machine at "
+                    + "\(facts.port.unreachable.joined(separator: ", ")).",
+                mend: DoctorMend(facts).openPorts(droppers(of: [connection(facts)], facts)))
+        }
+        if !Limits.ports.contains(bound), facts.port.wanted == Limits.defaultPort {
+            return .warn(
+                name,
+                "TCP port \(bound) would be used, since all from \(Limits.ports.lowerBound) to "
+                    + "\(Limits.ports.upperBound) are taken; a firewall that lets those in may stop it.")
+        }
+        if let wanted = facts.port.wanted, wanted != bound, wanted != 0 {
+            let who = facts.port.holder.map { " by \($0)" } ?? ""
+            return .pass(name, "TCP port \(bound) is free; \(wanted) is taken\(who).")
+        }
+        return .pass(name, "TCP port \(bound) is free and can be reached from this machine.")
+    }
+
+    // MARK: The firewall
+
+    static func firewall(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "firewall", mend = DoctorMend(facts)
+        let tool = facts.firewallTool.map { $0 == .ufw ? "ufw" : "firewalld" }
+        switch facts.firewall {
+        case .forbidden:
+            return .warn(
+                name, "Only root may read the rules of \(tool ?? "the firewall"), so they were not checked.",
+                mend: "sudo peerconnect doctor")
+        case .unknown:
+            guard let tool else { return .pass(name, "No firewall was found.") }
+            return .warn(name, "\(tool) is on, and its rules cannot be read here.", mend: mend.openPorts([]))
+        case .rules(let rules):
+            let silencers = droppers(of: multicastPackets(facts), facts)
+            if let chain = silencers.first {
+                return .fail(
+                    name, "The firewall (\(place(chain))) stops multicast DNS, UDP port 5353, so no peer is found.",
+                    mend: mend.openMulticast(silencers))
+            }
+            let packet = connection(facts)
+            let walls = droppers(of: [packet], facts)
+            if let chain = walls.first {
+                return .fail(
+                    name,
+                    "The firewall (\(place(chain))) stops TCP port \(packet.port), "
+                        + "so peers cannot connect to this one.",
+                    mend: mend.openPorts(walls))
+            }
+            if rules.fates(of: packet).contains(.dropped) {
+                return .warn(
+                    name, "The firewall may stop TCP port \(packet.port): some of its rules are not understood here.",
+                    mend: mend.openPorts([]))
+            }
+            return .pass(name, rules.isEmpty ? "No firewall is in the way." : "The firewall lets peers in.")
+        }
+    }
+
+    private static func place(_ chain: DoctorFirewall.Chain) -> String {
+        "\(chain.family) \(chain.table) \(chain.name)"
+    }
+
+    private static func hasIPv4(_ facts: DoctorFacts) -> Bool {
+        facts.usable.contains { $0.addresses.contains { if case .v4 = $0.address.ip { true } else { false } } }
+    }
+
+    private static func multicastPackets(_ facts: DoctorFacts) -> [DoctorFirewall.Packet] {
+        facts.usable.flatMap { interface in
+            [true, false].map { .multicast(isIncoming: $0, on: interface.name, isIPv4: hasIPv4(facts)) }
+        }
+    }
+
+    private static func connection(_ facts: DoctorFacts) -> DoctorFirewall.Packet {
+        .connection(
+            to: facts.port.bound ?? Limits.defaultPort, on: facts.usable.first?.name ?? "eth0",
+            isIPv4: hasIPv4(facts))
+    }
+
+    /// The chains that surely drop one of these.
+    private static func droppers(
+        of packets: [DoctorFirewall.Packet], _ facts: DoctorFacts
+    ) -> [DoctorFirewall.Chain] {
+        guard case .rules(let rules) = facts.firewall else { return [] }
+        var found: [DoctorFirewall.Chain] = []
+        for chain in packets.flatMap(rules.droppers) where !found.contains(chain) { found.append(chain) }
+        return found
+    }
+}

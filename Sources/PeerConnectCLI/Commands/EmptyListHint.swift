@@ -1,0 +1,29 @@
+internal import PeerModel
+
+/// What is said to a person when nobody was found for a while.
+enum EmptyListHint {
+    /// By then a healthy network has shown everybody; see the times of discovery.
+    static let delay = Duration.seconds(10)
+
+    /// Two lines with the likely causes.
+    static let lines = [
+        "Nobody is seen yet: a firewall, a VPN, a guest Wi-Fi that keeps its devices apart, or a container may be why.",
+        "peerconnect doctor looks which; a typed address works all the same.",
+    ]
+
+    /// Says so on standard error after the delay, if still nobody is there and no chat is on.
+    ///
+    /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step,
+    /// but the type of one, for a command's queue to run it.
+    static func watch<Step>(_ session: any NodeSession, _ run: Run) async -> Step? {
+        if (try? await run.world.sleep(delay)) != nil { await tell(session, run) }
+        return nil
+    }
+
+    /// The same at once.
+    static func tell(_ session: any NodeSession, _ run: Run) async {
+        guard !run.console.isJSON, run.options.discovery != .off, !Task.isCancelled else { return }
+        let snapshot = await session.snapshot()
+        if snapshot.peers.isEmpty, snapshot.chat == nil { lines.forEach(run.console.err) }
+    }
+}
