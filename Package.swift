@@ -48,7 +48,7 @@ let package = Package(
         // Where they meet.
         module("PeerLink", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery"),
         module("PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerLink"),
-        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerConnect"),
+        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerTerminal", "PeerConnect"),
         .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
         tests("PeerModelTests", "PeerModel"),
         tests("PeerWireTests", "PeerModel", "PeerWire"),

@@ -68,14 +68,18 @@ extension PlainNarrator {
 
     /// An open question as it is asked, and as it is read out again.
     static func question(_ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?) -> String {
-        let what =
-            switch (purpose, offer) {
-            case (.file, let offer?): "offers you \(describe(offer))"
-            case (.file, nil): "offers you files"
-            case (.message, _): "has a message for you"
-            case (.chat, _): "invites you to chat"
-            }
-        return "\(NameBook.withID(from)) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+        "\(NameBook.withID(from)) \(request(purpose, offer)), #\(number). "
+            + "Type /accept \(number) or /decline \(number)."
+    }
+
+    /// What an invitation asks for, behind a name.
+    static func request(_ purpose: Purpose, _ offer: OfferSummary?) -> String {
+        switch (purpose, offer) {
+        case (.file, let offer?): "offers you \(describe(offer))"
+        case (.file, nil): "offers you files"
+        case (.message, _): "has a message for you"
+        case (.chat, _): "invites you to chat"
+        }
     }
 
     /// What is offered: `“photos” with 12 files, 34 MB`.

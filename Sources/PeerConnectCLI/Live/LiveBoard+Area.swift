@@ -1,0 +1,81 @@
+internal import PeerModel
+internal import PeerTerminal
+
+/// The board as rows of the live area.
+extension LiveBoard {
+    private static let peopleRowsAtMost = 4
+
+    func fill(_ area: inout LiveArea, names: NameBook, width: Int) {
+        area.people = chat == nil ? people(names, width) : []
+        area.waiting = waiting.map { line in
+            StyledText((line.isHeld ? "waits for the chat: " : "on its way: ") + line.text, .quiet)
+        }
+        area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
+        area.questions = questions(names, width)
+        if let notice { area.questions.append(StyledText(notice.text, .warning)) }
+        area.status = status(names)
+    }
+
+    /// Columns of numbers and names; the last row says how many are missing.
+    private func people(_ names: NameBook, _ width: Int) -> [StyledText] {
+        let words = listed.map { peer -> String in
+            let state = peer.isBusy ? " (busy)" : peer.kind == "inbox" ? " (takes files)" : ""
+            return "\(peer.number) \(names.shown(peer.peer))\(state)"
+        }
+        let rows = LiveArea.columns(words, width: width)
+        guard rows.count > Self.peopleRowsAtMost else { return rows }
+        return rows.prefix(Self.peopleRowsAtMost - 1) + [StyledText("and more, /peers lists all", .quiet)]
+    }
+
+    /// In the order of their numbers; where one row does not do, what to type stands in the next.
+    private func questions(_ names: NameBook, _ width: Int) -> [StyledText] {
+        let asked = invitations.map { ($0.number, "\(NameBook.withID($0.from)) \($0.request)") }
+        let offered = transfers.filter(\.isOpen).map { transfer in
+            let offer = transfer.offer
+            return (offer.number, "\(names.shown(offer.from)) offers \(PlainNarrator.describe(offer.summary))")
+        }
+        return (asked + offered).sorted { $0.0 < $1.0 }.flatMap { number, text -> [StyledText] in
+            let question = StyledText("#\(number) ", .quiet) + StyledText(text, .question)
+            let ways = "/accept \(number) or /decline \(number)"
+            // Bytes are at least as many as columns, but for signs that are known to be narrow.
+            let columns = question.text.utf8.count - 2 * question.text.count { "“”’".contains($0) }
+            if columns + 2 + ways.count <= width { return [question + StyledText("  " + ways)] }
+            return [question, StyledText("   " + ways)]
+        }
+    }
+
+    /// What matters most first: the row may be cut.
+    private func status(_ names: NameBook) -> StyledText {
+        var text = StyledText()
+        if let chat {
+            text.append(chat.role == .host ? "hosting " : "chat with ")
+            for (index, peer) in others.enumerated() {
+                if index > 0 { text.append(", ") }
+                text.append(names.shown(peer), .peer(peer.id))
+                if peer.id == chat.host.id { text.append(" (host)") }
+            }
+            text.append("  ")
+        }
+        text.append(NameBook.clean(me.name), .own)
+        if chat == nil {
+            text.append(isGathering ? ", inviting, /start or /end" : peers.isEmpty ? "" : ", \(peers.count) here")
+        }
+        if let discovery, discovery.state == .down {
+            text.append("  nobody can be found" + (discovery.reason.map { ": \($0)" } ?? ""), .warning)
+        } else {
+            if chat == nil, peers.isEmpty, !isGathering { text.append(", nobody else here yet") }
+            if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
+        }
+        return text
+    }
+}
+
+extension LiveBoard.Question {
+    /// What is asked, behind the name: `invites you to chat`.
+    var request: String { PlainNarrator.request(purpose, offer) }
+
+    /// What stays of it above the live area.
+    func record(_ end: String?) -> StyledText {
+        StyledText("\(NameBook.withID(from)) \(request), #\(number)\(end.map { ", \($0)" } ?? "").", .quiet)
+    }
+}
