@@ -7,8 +7,8 @@ extension ChatLoop {
     func greet(downloads: String) {
         teller.note("You are \(NameBook.withID(session.me)). Received files go to \(SafeText.line(downloads)).")
         if live != nil {
-            teller.note("/invite a number or name to chat, then a line is a message and /send PATH offers files.")
-            teller.note("Tab completes, /help lists all commands, /quit leaves.")
+            teller.note("/invite NAME starts a chat. In it a line is a message, /send PATH offers files.")
+            teller.note("Tab completes, /help lists every command, /quit leaves.")
         } else if run.world.inputIsTerminal {
             teller.note("/help lists the commands.")
         }

@@ -22,9 +22,12 @@ extension LiveBoard {
             let state = peer.isBusy ? " (busy)" : peer.kind == "inbox" ? " (takes files)" : ""
             return "\(peer.number) \(names.shown(peer.peer))\(state)"
         }
-        let rows = LiveArea.columns(words, width: width)
-        guard rows.count > Self.peopleRowsAtMost else { return rows }
-        return rows.prefix(Self.peopleRowsAtMost - 1) + [StyledText("and more, /peers lists all", .quiet)]
+        let label = "Here: ", indent = String(repeating: " ", count: label.count)
+        var rows = LiveArea.columns(words, width: width - label.count)
+        if rows.count > Self.peopleRowsAtMost {
+            rows = rows.prefix(Self.peopleRowsAtMost - 1) + [StyledText("and more, /peers lists all", .quiet)]
+        }
+        return rows.enumerated().map { StyledText($0.offset == 0 ? label : indent, .quiet) + $0.element }
     }
 
     /// In the order of their numbers; where one row does not do, what to type stands in the next.
@@ -54,19 +57,24 @@ extension LiveBoard {
                 text.append(names.shown(peer), .peer(peer.id))
                 if peer.id == chat.host.id { text.append(" (host)") }
             }
-            text.append("  ")
+            text.append(", ")
         }
+        text.append("you are ")
         text.append(NameBook.clean(me.name), .own)
-        if chat == nil {
-            text.append(isGathering ? ", inviting, /start or /end" : peers.isEmpty ? "" : ", \(peers.count) here")
-        }
+        if chat == nil { text.append(situation) }
         if let discovery, discovery.state == .down {
             text.append("  nobody can be found" + (discovery.reason.map { ": \($0)" } ?? ""), .warning)
         } else {
-            if chat == nil, peers.isEmpty, !isGathering { text.append(", nobody else here yet") }
             if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
         }
         return text
+    }
+
+    /// What there is to know while there is no chat.
+    private var situation: String {
+        if isGathering { return ", inviting, /start begins now, /end gives up" }
+        if discovery?.state == .down { return "" }
+        return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"
     }
 }
 
@@ -76,6 +84,7 @@ extension LiveBoard.Question {
 
     /// What stays of it above the live area.
     func record(_ end: String?) -> StyledText {
-        StyledText("\(NameBook.withID(from)) \(request), #\(number)\(end.map { ", \($0)" } ?? "").", .quiet)
+        let end = end.map { " (\($0))" } ?? ""
+        return StyledText("#\(number) was from \(NameBook.withID(from)), who \(request)\(end).", .quiet)
     }
 }

@@ -21,6 +21,10 @@ struct LiveSentences: Sendable {
         case .warning: return told.notes.map { StyledText($0, .bad) }
         case .failure, .reply(_, .failed), .messageFailed: return told.notes.map { StyledText($0, .warning) }
         case .fileReceived: return told.results.map { StyledText($0, .good) } + told.notes.map { Self.note($0) }
+        // What to type stands in the live area as long as it can be typed.
+        case .fileOffered(let offer):
+            let ways = PlainNarrator.ways(offer.number)
+            return told.notes.map { Self.note($0.hasSuffix(ways) ? String($0.dropLast(ways.count)) : $0) }
         default: return told.results.map { StyledText($0) } + told.notes.map { Self.note($0) }
         }
     }

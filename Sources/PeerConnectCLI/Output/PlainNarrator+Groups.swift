@@ -68,8 +68,7 @@ extension PlainNarrator {
 
     /// An open question as it is asked, and as it is read out again.
     static func question(_ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?) -> String {
-        "\(NameBook.withID(from)) \(request(purpose, offer)), #\(number). "
-            + "Type /accept \(number) or /decline \(number)."
+        "\(NameBook.withID(from)) \(request(purpose, offer)), #\(number)." + ways(number)
     }
 
     /// What an invitation asks for, behind a name.
@@ -100,8 +99,11 @@ extension PlainNarrator {
         guard offer.to.contains(where: { $0.id == me }) else {
             return "\(names.shown(offer.from)) offers \(list(offer.to)) \(what)"
         }
-        return "\(names.shown(offer.from)) offers you \(what) Type /accept \(offer.number) or /decline \(offer.number)."
+        return "\(names.shown(offer.from)) offers you \(what)\(Self.ways(offer.number))"
     }
+
+    /// What can be typed about an open item, behind the sentence that asks.
+    static func ways(_ number: Int) -> String { " Type /accept \(number) or /decline \(number)." }
 
     static func summary(of results: [TransferResult]) -> String {
         let kinds: [TransferStatus] = [.verified, .partial, .declined, .failed, .cancelled]
