@@ -64,7 +64,7 @@ let package = Package(
             swiftSettings: settings),
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectTests", "PeerConnect"),
-        tests("PeerConnectCLITests", "PeerModel", "PeerConnect", "PeerConnectCLI"),
+        tests("PeerConnectCLITests", "PeerModel", "PeerTerminal", "PeerConnect", "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(
             name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),

@@ -138,6 +138,7 @@ struct CommandLineTests {
           --name NAME                 display name, and so the identity, for this run
           --json                      standard output is one JSON object per line
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
+          --color auto|always|never   colour at a terminal; NO_COLOR is honoured
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
           --discovery auto|daemon|embedded|off
@@ -168,6 +169,7 @@ struct CommandLineTests {
           --name NAME                 display name, and so the identity, for this run
           --json                      standard output is one JSON object per line
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
+          --color auto|always|never   colour at a terminal; NO_COLOR is honoured
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
           --discovery auto|daemon|embedded|off
