@@ -28,6 +28,7 @@ struct LiveChatTests {
         let world = stage.world(terminal: terminal, environment: environment, sleep: terminal.sleep)
         let work = Task { await execute(["chat"] + arguments, in: world) }
         await body()
+        if Task.isCancelled { work.cancel() }
         return (await work.value, stage)
     }
 
@@ -82,8 +83,11 @@ struct LiveChatTests {
     func ways() async {
         var snapshot = NodeSnapshot()
         snapshot.chat = (id: chat, role: .host, host: me, members: [ada])
-        let (code, stage) = await run(node: ScriptedSession(me: me, snapshot: snapshot)) {
+        let node = ScriptedSession(me: me, snapshot: snapshot)
+        let (code, stage) = await run("--color", "never", node: node) {
             await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            await terminal.output(until: "hosting ada")
             terminal.type("\u{4}")
             await terminal.output(until: "Quitting ends the chat for 1 member.")
             terminal.type("\u{1A}")
@@ -93,6 +97,42 @@ struct LiveChatTests {
             terminal.type("\u{3}")
         }
         #expect(code == 0 && stage.home.node.isStopped && terminal.suspensions == 1)
+    }
+
+    @Test("A mention rings once; own lines and a bell in someone's text do not")
+    func bell() async {
+        let node = ScriptedSession(me: me)
+        _ = await run(node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            for (seq, (from, text)) in [(ada, "some \u{7}"), (me, "me"), (ada, "me?"), (ada, "last")].enumerated() {
+                let message = ChatMessage(
+                    chat: chat, seq: UInt64(seq), from: from, text: text, sent: 0, ref: nil, line: nil)
+                node.emit(.message(message))
+                await terminal.output(until: text == "some \u{7}" ? "some ␇" : ": \(text)")
+            }
+            terminal.send(.ended)
+        }
+        #expect(terminal.bells == 1)
+    }
+
+    @Test("What is entered while a command runs is looked at in order")
+    func order() async {
+        let node = ScriptedSession(me: me) { [me, chat] command, line in
+            guard case .say(let text) = command else { return ([], .done) }
+            let message = ChatMessage(
+                chat: chat, seq: UInt64(line ?? 0), from: me, text: text, sent: 0, ref: line, line: line)
+            return ([.message(message)], .message(ref: line ?? 0))
+        }
+        _ = await run("--color", "never", node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            await terminal.output(until: "hosting ada")
+            terminal.type("/send f\rone\rtwo\r")
+            await terminal.output(until: "me: two")
+            terminal.send(.ended)
+        }
+        #expect(node.commands.map { $0.prefix(7) } == ["send(pa", "say(\"on", "say(\"tw"])
     }
 
     @Test("Text that finds no chat is given back with the reason")

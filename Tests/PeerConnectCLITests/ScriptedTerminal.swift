@@ -51,15 +51,23 @@ final class ScriptedTerminal: LiveTerminal {
     func send(_ event: TerminalEvent) { state.withLock { $0.take }?(event) }
     func type(_ text: String) { send(.bytes(Array(text.utf8))) }
 
-    /// Waits until this was written, colours and cursor movements included.
+    /// Waits until this was written, colours and cursor movements included; a time limit of the test ends it too.
     func output(until text: String) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.output.contains(text) { return true }
-                state.waiting.append((text, continuation))
-                return false
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isThere = state.withLock { state in
+                    if state.output.contains(text) || Task.isCancelled { return true }
+                    state.waiting.append((text, continuation))
+                    return false
+                }
+                if isThere { continuation.resume() }
             }
-            if isThere { continuation.resume() }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for waiter in waiting { waiter.continuation.resume() }
         }
     }
 }

@@ -14,34 +14,45 @@ extension ChatLoop {
         }
     }
 
-    mutating func take(_ event: TerminalEvent) async {
+    mutating func take(_ event: TerminalEvent) {
         guard let live else { return }
         for wish in live.take(event) {
             switch wish {
-            case .line(let text, let begun): entered.append((text, begun))
-            case .interrupt: await interrupt(live)
-            case .endOfInput: entered.append(("/quit", run.world.clock()))
+            case .line(let text, let begun): enter(text, begun: begun, live)
+            case .interrupt: interrupt(live)
+            case .endOfInput: enter("/quit", begun: run.world.clock(), live)
             case .suspend: live.suspend()
             case .ended: stop(.done)
             }
         }
     }
 
+    private mutating func enter(_ text: String, begun: Instant, _ live: LiveDisplay) {
+        lineNumber += 1
+        if current != nil || !entered.isEmpty { live.expect(text, line: lineNumber, isHeld: false) }
+        entered.append((lineNumber, text, begun))
+    }
+
     /// Ctrl-C on an empty line: the first says what would end, a second soon after leaves.
-    private mutating func interrupt(_ live: LiveDisplay) async {
+    ///
+    /// What the screen knows does for it: nothing is waited for here.
+    private mutating func interrupt(_ live: LiveDisplay) {
         guard !live.isInterruptDue else { return stop(.done) }
-        let loss = teller.whatLeavingDoes(await session.snapshot())
+        let chat = live.board.chat
+        let loss = teller.whatLeavingDoes(
+            in: chat?.role, members: chat?.members.count ?? 0, running: live.board.transfers.count { !$0.isOpen })
         live.warn("Ctrl-C again leaves\(loss.map { ", which \($0)" } ?? "").")
         alarm(in: LiveDisplay.interruptWindow)
     }
 
     /// The next line that may be looked at: not before the one before it was answered.
-    mutating func nextEntered() -> PromptLine? {
+    mutating func nextEntered() -> (number: Int, line: PromptLine)? {
         guard let live, !isStopping, current == nil, held.count < Self.heldAtMost, !entered.isEmpty else { return nil }
-        let (text, begun) = entered.removeFirst()
+        let (number, text, begun) = entered.removeFirst()
+        live.drop(number)
         self.begun = begun
         if text.hasPrefix("/"), !text.hasPrefix("//") { live.echo(text) }
-        return parser.parse(text)
+        return (number, parser.parse(text))
     }
 
     mutating func settle() async {

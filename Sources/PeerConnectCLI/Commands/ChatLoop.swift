@@ -38,7 +38,7 @@ struct ChatLoop {
     let parser: PromptParser
     var lineNumber = 0
     /// Lines entered at the live terminal and not looked at yet.
-    var entered: [(text: String, begun: Instant)] = []
+    var entered: [(number: Int, text: String, begun: Instant)] = []
     /// When the line that is looked at was begun.
     var begun: Instant?
     /// The questions on the live display may have been answered.
@@ -108,7 +108,7 @@ struct ChatLoop {
                 teller.report(error)
                 inviteStatus = error.status
             }
-        case .terminal(let event): await take(event)
+        case .terminal(let event): take(event)
         case .frame: break
         case .settled: state.isSettling = false
         case .interrupted: stop(.done)
@@ -125,6 +125,7 @@ struct ChatLoop {
             isUnsettled = true
             guard let current, current.line == line else { return }
             state.end(current.command, reply)
+            if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
             self.current = nil
         case .inviteDone(let chat, let answers, let line):
             if line == nil, !invitees.isEmpty { inviteStatus = Invitees.status(of: answers.map(\.1)) }
@@ -216,10 +217,7 @@ struct ChatLoop {
     private mutating func advance() async {
         if live == nil { return await readOn() }
         await settle()
-        while let next = nextEntered() {
-            lineNumber += 1
-            await take(next, number: lineNumber)
-        }
+        while let next = nextEntered() { await take(next.line, number: next.number) }
         await readOn()
         draw()
     }
@@ -247,7 +245,7 @@ struct ChatLoop {
     }
 
     private mutating func quit(_ number: Int, isSecond: Bool) async {
-        if isInteractive, !isSecond, let loss = teller.whatLeavingDoes(await session.snapshot()) {
+        if isInteractive, !isSecond, let loss = await whatQuittingDoes() {
             quitWasAsked = true
             return teller.note("Quitting \(loss). Type /quit again to do it.")
         }
@@ -255,6 +253,13 @@ struct ChatLoop {
         held = []
         teller.confirm(number)
         stop(run.world.inputIsTerminal ? .done : finalStatus)
+    }
+
+    private func whatQuittingDoes() async -> String? {
+        let snapshot = await session.snapshot()
+        return teller.whatLeavingDoes(
+            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
+            running: snapshot.transfers.count(where: \.isRunning))
     }
 
     /// A person is there who can be asked.
@@ -269,6 +274,7 @@ struct ChatLoop {
     mutating func stop(_ status: ExitStatus) {
         guard !isStopping else { return }
         isStopping = true
+        live?.showLeaving()
         self.status = status
         queue.run { [session] in
             await session.stop()

@@ -90,12 +90,11 @@ struct ChatTeller {
     }
 
     /// What leaving now would cut off, as `ends the chat for 2 members`; `nil` for nothing.
-    func whatLeavingDoes(_ snapshot: NodeSnapshot) -> String? {
-        let running = snapshot.transfers.count(where: \.isRunning)
-        let transfers = running > 0 ? "stops \(Amount.counted(running, "transfer"))" : nil
-        let chatEnd = snapshot.chat.map { chat in
-            chat.role == .host ? "ends the chat for \(Amount.counted(chat.members.count, "member"))" : "leaves the chat"
+    func whatLeavingDoes(in role: ChatRole?, members: Int, running: Int) -> String? {
+        let chatEnd = role.map { role in
+            role == .host ? "ends the chat for \(Amount.counted(members, "member"))" : "leaves the chat"
         }
+        let transfers = running > 0 ? "stops \(Amount.counted(running, "transfer"))" : nil
         let all = [chatEnd, transfers].compactMap { $0 }
         return all.isEmpty ? nil : Amount.list(all)
     }

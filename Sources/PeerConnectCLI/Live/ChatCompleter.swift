@@ -24,7 +24,7 @@ struct ChatCompleter {
             }
         }
         switch command {
-        case "/invite": return people(board.listed.map(\.peer).filter { !isMember($0) }, query.word)
+        case "/invite": return people(board.peers.map(\.peer).filter { !isMember($0) }, query.word)
         case "/send" where query.word.hasPrefix("@"): return people(board.others, query.word)
         case "/send": return files(query.word)
         case "/accept", "/decline": return numbers(board.openNumbers, query.word)

@@ -12,13 +12,18 @@ extension LiveBoard {
         }
         area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
         area.questions = questions(names, width)
+        if let discovery, discovery.state == .down {
+            let reason = discovery.reason.map { ", because \($0)" } ?? ""
+            area.questions.append(StyledText("Nobody can be found at the moment\(reason).", .warning))
+        }
         if let notice { area.questions.append(StyledText(notice.text, .warning)) }
         area.status = status(names)
     }
 
     /// Columns of numbers and names; the last row says how many are missing.
     private func people(_ names: NameBook, _ width: Int) -> [StyledText] {
-        let words = listed.map { peer -> String in
+        // No row holds more than one in two columns, and only so many are worth their names.
+        let words = peers.prefix(Self.peopleRowsAtMost * width / 2).map { peer -> String in
             let state = peer.isBusy ? " (busy)" : peer.kind == "inbox" ? " (takes files)" : ""
             return "\(peer.number) \(names.shown(peer.peer))\(state)"
         }
@@ -62,18 +67,14 @@ extension LiveBoard {
         text.append("you are ")
         text.append(NameBook.clean(me.name), .own)
         if chat == nil { text.append(situation) }
-        if let discovery, discovery.state == .down {
-            text.append("  nobody can be found" + (discovery.reason.map { ": \($0)" } ?? ""), .warning)
-        } else {
-            if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
-        }
+        if refusesAll { text.append(", do not disturb", .warning) }
+        if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
         return text
     }
 
     /// What there is to know while there is no chat.
     private var situation: String {
         if isGathering { return ", inviting, /start begins now, /end gives up" }
-        if discovery?.state == .down { return "" }
         return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"
     }
 }

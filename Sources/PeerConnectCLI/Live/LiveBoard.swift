@@ -26,7 +26,8 @@ struct LiveBoard: Sendable {
     }
 
     let me: Peer
-    private(set) var peers: [PeerID: ListedPeer] = [:]
+    /// By number.
+    private(set) var peers: [ListedPeer] = []
     private(set) var chat: Chat?
     private(set) var invitations: [Question] = []
     /// Oldest first.
@@ -37,6 +38,8 @@ struct LiveBoard: Sendable {
     private(set) var changed: Instant?
     /// Whether a chat is about to come of what this peer asked for.
     var isGathering = false
+    /// Every invitation is refused.
+    var refusesAll = false
     /// What Ctrl-C would end, until it is too late for the second one.
     var notice: (text: String, until: Instant)?
 
@@ -44,9 +47,6 @@ struct LiveBoard: Sendable {
 
     /// The members but for this peer, the host first.
     var others: [Peer] { chat.map { ([$0.host] + $0.members).filter { $0.id != me.id } } ?? [] }
-
-    /// By number.
-    var listed: [ListedPeer] { peers.values.sorted { $0.number < $1.number } }
 
     /// The numbers that wait for an answer of this peer.
     var openNumbers: [Int] { invitations.map(\.number) + transfers.filter(\.isOpen).map(\.offer.number) }
@@ -78,8 +78,8 @@ struct LiveBoard: Sendable {
     mutating func note(_ event: NodeEvent, at now: Instant) {
         switch event {
         case .discovery(let backend, let state, let reason): discovery = (backend, state, reason)
-        case .peerFound(let peer), .peerUpdated(let peer): peers[peer.peer.id] = peer
-        case .peerLost(let peer, _): peers[peer.peer.id] = nil
+        case .peerFound(let peer), .peerUpdated(let peer): list(peer)
+        case .peerLost(let peer, _): peers.removeAll { $0.number == peer.number }
         case .inviteReceived(let number, let from, let purpose, let offer):
             invitations.append(Question(number: number, from: from, purpose: purpose, offer: offer))
             changed = now
@@ -94,6 +94,12 @@ struct LiveBoard: Sendable {
         case .fileOffered, .fileAnswered, .fileProgress, .fileDelivered, .fileDone: noteFile(event, at: now)
         default: break
         }
+    }
+
+    private mutating func list(_ peer: ListedPeer) {
+        let place = peers.firstIndex { $0.number >= peer.number } ?? peers.count
+        let isListed = place < peers.count && peers[place].number == peer.number
+        peers.replaceSubrange(place..<(isListed ? place + 1 : place), with: [peer])
     }
 
     private mutating func noteChat(_ event: NodeEvent, at now: Instant) {

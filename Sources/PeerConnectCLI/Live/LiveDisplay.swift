@@ -88,6 +88,17 @@ final class LiveDisplay: ChatDisplay {
         isStale = true
     }
 
+    /// A line that waited for the one before it has its turn.
+    func drop(_ line: Int) {
+        board.drop(line)
+        isStale = true
+    }
+
+    func setRefusing(_ refusesAll: Bool) {
+        board.refusesAll = refusesAll
+        isStale = true
+    }
+
     func setGathering(_ isGathering: Bool) {
         guard board.isGathering != isGathering else { return }
         board.isGathering = isGathering
@@ -97,8 +108,7 @@ final class LiveDisplay: ChatDisplay {
     /// A text that did not go out is given back, since the live area no longer shows it.
     private func printBack(_ line: Int) {
         guard let text = board.waiting.first(where: { $0.line == line })?.text else { return }
-        board.drop(line)
-        isStale = true
+        drop(line)
         echo(text)
     }
 
@@ -138,6 +148,12 @@ final class LiveDisplay: ChatDisplay {
 
     func warn(_ text: String) {
         board.notice = (text, clock() + Self.interruptWindow)
+        isStale = true
+    }
+
+    /// The program says goodbye, which may take a moment.
+    func showLeaving() {
+        board.notice = ("Leaving.", Instant(nanoseconds: .max))
         isStale = true
     }
 
