@@ -19,13 +19,11 @@ struct LiveChatTests {
 
     /// Runs the chat while `body` acts; both must end.
     private func run(
-        _ arguments: String..., node: ScriptedSession, environment: [String: String] = [:],
-        _ body: () async -> Void
+        _ arguments: String..., node: ScriptedSession, _ body: () async -> Void
     ) async -> (code: Int32, stage: Stage) {
         let home = ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)])
         let stage = Stage(home: home)
-        let environment = ["TERM": "xterm"].merging(environment) { $1 }
-        let world = stage.world(terminal: terminal, environment: environment, sleep: terminal.sleep)
+        let world = stage.world(terminal: terminal, environment: ["TERM": "xterm"], sleep: terminal.sleep)
         let work = Task { await execute(["chat"] + arguments, in: world) }
         await body()
         if Task.isCancelled { work.cancel() }
@@ -147,6 +145,24 @@ struct LiveChatTests {
             terminal.send(.ended)
         }
         #expect(terminal.output.contains("> anyone?"))
+    }
+
+    @Test(
+        "Colour is as the option says, else as NO_COLOR does",
+        arguments: [
+            ([], [:], true), ([], ["NO_COLOR": "1"], false), ([], ["NO_COLOR": ""], true),
+            (["--color", "always"], ["NO_COLOR": "1"], true), (["--color", "never"], [:], false),
+        ] as [([String], [String: String], Bool)])
+    func color(options: [String], environment: [String: String], isColored: Bool) async {
+        let home = ScriptedHome(
+            node: ScriptedSession(me: me), stored: [StoredIdentity(peer: me, isCurrent: true)])
+        let world = Stage(home: home).world(
+            terminal: terminal, environment: ["TERM": "xterm"].merging(environment) { $1 }, sleep: terminal.sleep)
+        let work = Task { await execute(["chat"] + options, in: world) }
+        await terminal.output(until: "nobody else is here yet")
+        terminal.send(.ended)
+        #expect(await work.value == 0)
+        #expect(terminal.output.contains("\u{1B}[2m") == isColored)
     }
 
     @Test(
