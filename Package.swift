@@ -50,7 +50,7 @@ let package = Package(
         module(
             "PeerConnect", "PeerModel", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerDiscovery", "PeerStore",
             "PeerLink"),
-        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerStore", "PeerConnect"),
+        module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect"),
         .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
         tests("PeerModelTests", "PeerModel"),
         tests("PeerWireTests", "PeerModel", "PeerWire"),
@@ -67,7 +67,8 @@ let package = Package(
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
         tests(
-            "PeerConnectCLITests", "PeerModel", "PeerSystem", "PeerStore", "PeerConnect", "PeerConnectCLI"),
+            "PeerConnectCLITests", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect",
+            "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(
             name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import PeerModel
 internal import PeerSystem
+internal import PeerTerminal
 internal import Synchronization
 
 /// The command on the real system: its streams, its signals, its way out.
@@ -67,6 +68,7 @@ final class Program: Sendable {
     }
 
     private static func leave(_ interruption: Interruption?, _ code: Int32) -> Never {
+        RawTerminal.restore()  // the chat does it before, unless it was too slow
         if case .signal(let number) = interruption { Signals.die(of: number) }
         exit(code)
     }
@@ -87,6 +89,8 @@ final class Program: Sendable {
             canRead: { access($0, R_OK) == 0 },
             contents: Self.contents,
             sleep: { try await Task.sleep(for: $0, clock: .continuous) },
+            clock: BootClock.now,
+            openTerminal: { try? RawTerminal() },
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)
             })

@@ -2,10 +2,15 @@ internal import PeerModel
 
 /// The options of every command, checked.
 struct GlobalOptions: Sendable {
+    enum Color: Sendable { case auto, always, never }
+
     let home: String?
     let name: DisplayName?
     let isJSON: Bool
     let isVerbose: Bool
+    /// Lines only, even on a terminal that can do more.
+    let isPlain: Bool
+    let color: Color
     let port: NodeSettings.Port
     let interfaces: [String]
     let discovery: NodeSettings.Discovery
@@ -20,6 +25,11 @@ struct GlobalOptions: Sendable {
         name = try arguments.last("--name").map(Self.displayName)
         isJSON = arguments.has("--json")
         isVerbose = arguments.has("--verbose")
+        func isSet(_ variable: String) -> Bool { environment[variable].map { !$0.isEmpty } ?? false }
+        isPlain = arguments.has("--plain") || isSet("PEERCONNECT_PLAIN")
+        color =
+            try arguments.choice("--color", [("auto", .auto), ("always", .always), ("never", .never)])
+            ?? (isSet("NO_COLOR") ? .never : .auto)  // no-color.org: options go before it, and empty is not set
         port = try arguments.number("--port", in: 0...65535).map { .exactly(UInt16($0)) } ?? .automatic
         interfaces = arguments.all("--interface")
         guard !interfaces.contains("") else { throw UsageError("--interface needs a name") }

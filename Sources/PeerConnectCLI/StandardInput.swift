@@ -4,38 +4,37 @@ internal import Synchronization
 
 /// The lines of standard input, read on a thread of its own, since reading blocks.
 ///
-/// Nothing is read before the first line is asked for: a command that wants no input leaves it to others. The thread is
-/// never joined: it may wait in read(2) for ever, and ends with the process.
+/// Nothing is read before a line is asked for: what is typed later may be for someone else, such as a terminal that is
+/// taken into raw mode after one question. The thread is never joined: it may wait in read(2) for ever, and ends with
+/// the process.
 final class StandardInput: LineSource {
-    /// Lines read ahead, so that a large input does not end up in memory.
-    private static let ahead = 64
-
     private let lines: AsyncStream<InputLine>
     private let continuation: AsyncStream<InputLine>.Continuation
-    private let unread = Monitor(0)
+    /// How many lines were asked for and not given; below zero when a read gave more.
+    private let wanted = Monitor(0)
     private let isStarted = Mutex(false)
 
     init() { (lines, continuation) = AsyncStream.makeStream(of: InputLine.self) }
 
     func next() async -> InputLine? {
+        wanted.update { $0 += 1 }
         let isFirst = isStarted.withLock { isStarted in
             defer { isStarted = true }
             return !isStarted
         }
         if isFirst { start() }
         var iterator = lines.makeAsyncIterator()
-        let line = await iterator.next()
-        if line != nil { unread.update { $0 -= 1 } }
-        return line
+        return await iterator.next()
     }
 
     private func start() {
         do {
-            try BlockingThread.spawn("stdin") { [continuation, unread] in
-                Self.read { line in
+            try BlockingThread.spawn("stdin") { [continuation, wanted] in
+                Self.read {
+                    while wanted.wait(seconds: 3600, until: { $0 > 0 ? true : nil }) == nil {}
+                } take: { line in
                     continuation.yield(line)
-                    unread.update { $0 += 1 }
-                    while unread.wait(seconds: 3600, until: { $0 < Self.ahead ? true : nil }) == nil {}
+                    wanted.update { $0 -= 1 }
                 }
                 continuation.finish()
             }
@@ -44,11 +43,12 @@ final class StandardInput: LineSource {
         }
     }
 
-    /// Until the end of input, or an error, which ends it too.
-    private static func read(_ take: (InputLine) -> Void) {
+    /// Until the end of input, or an error, which ends it too; `pause` is called before each read.
+    private static func read(_ pause: () -> Void, take: (InputLine) -> Void) {
         var splitter = LineSplitter()
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
+            pause()
             let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
             let error = errno
             if count > 0 {

@@ -17,6 +17,10 @@ struct World: Sendable {
     var contents: @Sendable (String) -> String?
     /// Throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void
+    /// Seconds for limits, see `Instant`.
+    var clock: @Sendable () -> Instant
+    /// Takes the terminal for a live chat; `nil` when there is none that can be taken.
+    var openTerminal: @Sendable () -> (any LiveTerminal)?
     /// What is stored below the folder given, or below the usual ones.
     var openHome: @Sendable (String?) throws(PeerConnectError) -> any Home
 

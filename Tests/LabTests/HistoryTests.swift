@@ -10,7 +10,7 @@ struct HistoryTests {
     private func pair(in lab: Lab, _ options: String...) async throws -> (Running, Running) {
         let first = try lab.run(1, arguments: ["chat", "--json", "--name", "p1", "--discovery", "off"] + options)
         let second = try lab.run(
-            2, ["chat", "--json", "--name", "p2", "--discovery", "off", "--accept", "all"] + options)
+            2, arguments: ["chat", "--json", "--name", "p2", "--discovery", "off", "--accept", "all"] + options)
         for program in [first, second] { try await program.event("ready") }
         first.send("/invite 10.77.0.2")
         for program in [first, second] { try await program.event("chat.started") }

@@ -33,7 +33,7 @@ final class Lab: Sendable {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().path + "/lan"
 
     /// The program that was built with these tests.
-    private static let binary: String = {
+    static let binary: String = {
         if let path = ProcessInfo.processInfo.environment["PEERCONNECT_BINARY"] { return path }
         let bundle = URL(filePath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? Bundle.main.bundlePath)
         return bundle.deletingLastPathComponent().appending(path: "peerconnect").path

@@ -110,9 +110,12 @@ final class Running: Sendable {
     }
 
     /// Types a line.
-    func send(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        _ = write(child.input, bytes, bytes.count)
+    func send(_ line: String) { write(line + "\n") }
+
+    /// Types exactly this.
+    func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.write(child.input, bytes, bytes.count)
     }
 
     func endInput() {
@@ -146,6 +149,13 @@ final class Running: Sendable {
                 return event
             }
             return nil
+        }
+    }
+
+    /// Waits until this has been written to standard output.
+    func output(_ text: String, within seconds: Double = 15) async throws {
+        _ = try await wait("output \(text)", within: seconds) { state in
+            (state.lines + [String(decoding: state.partial, as: UTF8.self)]).contains { $0.contains(text) } ? true : nil
         }
     }
 

@@ -152,6 +152,7 @@ struct CommandLineTests {
           --name NAME                 display name, and so the identity, for this run
           --json                      standard output is one JSON object per line
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
+          --color auto|always|never   colour at a terminal; NO_COLOR is honoured
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
           --discovery auto|daemon|embedded|off
@@ -183,6 +184,7 @@ struct CommandLineTests {
           --name NAME                 display name, and so the identity, for this run
           --json                      standard output is one JSON object per line
           --plain                     lines only, also PEERCONNECT_PLAIN; implied off a terminal
+          --color auto|always|never   colour at a terminal; NO_COLOR is honoured
           --port N                    listen on exactly this port; 0 is any
           --interface IF              use only this network interface; repeatable
           --discovery auto|daemon|embedded|off

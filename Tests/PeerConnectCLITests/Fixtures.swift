@@ -39,22 +39,24 @@ final class Stage: Sendable {
     var outLines: [String] { out.split(separator: "\n").map(String.init) }
 
     func world(
-        input: ScriptedInput = ScriptedInput([]), isTerminal: Bool = false,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+        input: ScriptedInput = ScriptedInput([]), isTerminal: Bool = false, terminal: ScriptedTerminal? = nil,
+        environment: [String: String] = [:], sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
     ) -> World {
         World(
-            environment: [:],
+            environment: environment,
             console: Console(
                 writeOut: { text in self.text.withLock { $0.out += text } },
                 writeErr: { text in self.text.withLock { $0.err += text } },
-                now: { 1_796_000_000_123 }),
+                now: { 1_796_000_000_123 }, outIsTerminal: terminal != nil),
             input: input,
-            inputIsTerminal: isTerminal,
+            inputIsTerminal: isTerminal || terminal != nil,
             paths: PathExpander(home: nil) { _ in [] },
             workingDirectory: "/work dir",
             canRead: { $0.hasSuffix("missing") == false },
             contents: { $0 == "/work dir/list" ? "# friends\n  ada  \n\nbob b\n" : nil },
             sleep: sleep,
+            clock: { terminal?.time ?? Instant(nanoseconds: 0) },
+            openTerminal: { terminal },
             openHome: { _ in self.home })
     }
 

@@ -93,6 +93,29 @@ extension Frame {
         #expect(row.map(\.text).joined() == expected)
     }
 
+    @Test(
+        "The marks of the recipients stand behind the name, and go before the rate does",
+        arguments: [
+            (80, "#1 f.tar  ada 50 %, bob done  [##########-----------]  50 %  1.0 MB/s  0:01 left"),
+            (50, "#1 f.tar  ada 50 %, bob done  50 %  1.0 MB/s"), (40, "#1 f.tar  50 %  1.0 MB/s  0:01 left"),
+        ])
+    func marks(width: Int, expected: String) {
+        let line = ProgressLine(
+            label: "#1", name: "f.tar", done: 1_000_000, total: 2_000_000, rate: 1_000_000,
+            marks: "ada 50 %, bob done")
+        #expect(line.row(width: width).map(\.text).joined() == expected)
+    }
+
+    @Test("Who is here stands first, and gives way to everything else")
+    func people() {
+        var area = Self.full()
+        area.people = ["ada", "bob"]
+        func texts(_ rows: Int) -> [String] { area.frame(for: TerminalSize(columns: 40, rows: rows)).texts }
+        #expect(texts(24).prefix(3) == ["ada", "bob", "waiting 1"])
+        #expect(texts(14).prefix(2) == ["ada +1", "waiting 1"])
+        #expect(texts(13).first == "waiting 1")
+    }
+
     @Test("Progress never says 100 % before all is there, and survives any numbers", arguments: 5...90)
     func hostileProgress(width: Int) {
         let numbers: [(UInt64, UInt64?, Double?)] = [

@@ -46,6 +46,7 @@ let globalOptions: [OptionSpec] = [
     OptionSpec("--name", value: "NAME", help: "display name, and so the identity, for this run"),
     OptionSpec("--json", help: "standard output is one JSON object per line"),
     OptionSpec("--plain", help: "lines only, also PEERCONNECT_PLAIN; implied off a terminal"),
+    OptionSpec("--color", value: "auto|always|never", help: "colour at a terminal; NO_COLOR is honoured"),
     OptionSpec("--port", value: "N", help: "listen on exactly this port; 0 is any"),
     OptionSpec("--interface", value: "IF", isRepeatable: true, help: "use only this network interface; repeatable"),
     OptionSpec("--discovery", value: "auto|daemon|embedded|off", help: "how peers are found"),

@@ -57,17 +57,12 @@ struct ChatCommand: Command {
     func run(_ run: Run) async throws -> ExitStatus {
         var settings = run.settings(into: into)
         configure(&settings)
-        let downloads = settings.downloads
         return try await run.withSession(settings, isStored: true) { session in
-            if !run.console.isJSON {
-                run.console.err(
-                    "You are \(NameBook.withID(session.me)). Received files go to \(SafeText.line(downloads)).")
-                if run.world.inputIsTerminal { run.console.err("/help lists the commands.") }
-            }
             let queue = StepQueue<ChatStep>()
             // In a task of its own: when ours is cancelled, the chat is still ended and its last events are told.
-            let task = Task { [invitees, wait] in
+            let task = Task { [invitees, wait, downloads = settings.downloads] in
                 var loop = ChatLoop(session: session, run: run, queue: queue, invitees: invitees, wait: wait)
+                loop.greet(downloads: downloads)
                 return await loop.run()
             }
             return await withTaskCancellationHandler {

@@ -1,9 +1,13 @@
 internal import PeerModel
+internal import PeerTerminal
 
 /// What the chat command waits for.
 enum ChatStep: Sendable {
     case event(NodeEvent)
     case input(InputLine?)
+    case terminal(TerminalEvent)
+    /// A frame of the live terminal may be due.
+    case frame
     /// The search for the peers of `--invite` is over.
     case found(Invitees)
     case invited(NodeCommand, Reply)
@@ -15,9 +19,9 @@ enum ChatStep: Sendable {
 }
 
 /// Joins the node's events and the lines of input: one line at a time, each answered before the next is looked at.
-struct ChatLoop: Sendable {
+struct ChatLoop {
     /// Texts and offers that may wait for a chat before no more lines are read.
-    private static let heldAtMost = 256
+    static let heldAtMost = 256
     /// How long a crossing invitation may take from our withdrawal to the start of its chat.
     private static let settling = Duration.seconds(2)
 
@@ -28,15 +32,23 @@ struct ChatLoop: Sendable {
     let wait: Duration
 
     var teller: ChatTeller
+    /// The display, when it is live; the lines then come from it.
+    let live: LiveDisplay?
     var state = ChatState()
-    private let parser: PromptParser
-    private var lineNumber = 0
-    private var held: [(line: Int, command: NodeCommand)] = []
+    let parser: PromptParser
+    var lineNumber = 0
+    /// Lines entered at the live terminal and not looked at yet.
+    var entered: [(number: Int, text: String, begun: Instant)] = []
+    /// When the line that is looked at was begun.
+    var begun: Instant?
+    /// The questions on the live display may have been answered.
+    var isUnsettled = false
+    private(set) var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
-    private var current: (line: Int, command: NodeCommand)?
+    private(set) var current: (line: Int, command: NodeCommand)?
     private var isReading = false
     private var inputEnded = false
-    private var isStopping = false
+    private(set) var isStopping = false
     private var quitWasAsked = false
     private var status = ExitStatus.done
     private var inviteStatus: ExitStatus?
@@ -47,7 +59,16 @@ struct ChatLoop: Sendable {
         self.queue = queue
         self.invitees = invitees
         self.wait = wait
-        teller = ChatTeller(run: run, me: session.me)
+        live = LiveDisplay(run, me: session.me)
+        let display: any ChatDisplay =
+            if let live {
+                live
+            } else if run.console.isJSON {
+                JSONDisplay(console: run.console)
+            } else {
+                PlainDisplay(console: run.console, inputIsTerminal: run.world.inputIsTerminal)
+            }
+        teller = ChatTeller(display, me: session.me, now: run.console.now)
         parser = PromptParser(paths: run.world.paths, groups: run.options.groups)
     }
 
@@ -61,12 +82,14 @@ struct ChatLoop: Sendable {
                 .found(await Invitees.find(invitees, in: session, within: wait, sleep: world.sleep))
             }
         }
+        live?.start { [queue] in queue.add(.terminal($0)) }
         await advance()
         for await step in queue.steps {
             if case .over = step { break }
             await take(step)
             await advance()
         }
+        live?.close()
         queue.close()
         return status
     }
@@ -86,6 +109,8 @@ struct ChatLoop: Sendable {
                 teller.report(error)
                 inviteStatus = error.status
             }
+        case .terminal(let event): take(event)
+        case .frame: break
         case .settled: state.isSettling = false
         case .interrupted: stop(.done)
         case .over: break
@@ -96,9 +121,12 @@ struct ChatLoop: Sendable {
         teller.tell(event)
         state.note(event)
         switch event {
+        case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
+            isUnsettled = true
             guard let current, current.line == line else { return }
             state.end(current.command, reply)
+            if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
             self.current = nil
         case .inviteDone(let chat, let answers, let line):
             if line == nil, !invitees.isEmpty { inviteStatus = Invitees.status(of: answers.map(\.1)) }
@@ -135,7 +163,7 @@ struct ChatLoop: Sendable {
         }
     }
 
-    private mutating func take(_ line: PromptLine, number: Int) async {
+    mutating func take(_ line: PromptLine, number: Int) async {
         let isSecondQuit = quitWasAsked
         quitWasAsked = false
         switch line {
@@ -143,10 +171,12 @@ struct ChatLoop: Sendable {
         case .problem(let error): teller.refuse(number, error)
         case .message(let text): performInChat(.say(text), line: number)
         case .unnamed(let command):
-            if run.world.inputIsTerminal, !run.console.isJSON {
-                teller.listOpenItems(for: command, await session.snapshot())
-            } else {
+            if !isInteractive {
                 perform(command, line: number)
+            } else if let begun, let certain = live?.board.certain(command, begun: begun) {
+                perform(certain, line: number)
+            } else {
+                teller.listOpenItems(number, for: command, await session.snapshot())
             }
         case .command(let command):
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
@@ -163,20 +193,38 @@ struct ChatLoop: Sendable {
     private mutating func performInChat(_ command: NodeCommand, line: Int) {
         guard state.holdsTexts else { return perform(command, line: line) }
         held.append((line, command))
-        if run.world.inputIsTerminal { teller.note("That waits for the chat to start.") }
+        teller.display.expect(Self.text(of: command), line: line, isHeld: true)
+    }
+
+    /// As it was typed, or nearly so.
+    private static func text(of command: NodeCommand) -> String {
+        switch command {
+        case .say(let text): text
+        case .send(let paths, _): "/send " + paths.joined(separator: " ")
+        default: ""
+        }
     }
 
     private mutating func perform(_ command: NodeCommand, line: Int) {
         current = (line, command)
         state.begin(command)
+        if case .say(let text) = command { teller.display.expect(text, line: line, isHeld: false) }
         queue.run { [session] in
             _ = await session.perform(command, line: line)  // the reply comes with the events, in its place
             return nil
         }
     }
 
-    /// Sends what was held, reads on, or ends; called after every step.
+    /// Sends what was held, reads on, or ends, and draws; called after every step.
     private mutating func advance() async {
+        if live == nil { return await readOn() }
+        await settle()
+        while let next = nextEntered() { await take(next.line, number: next.number) }
+        await readOn()
+        draw()
+    }
+
+    private mutating func readOn() async {
         guard !isStopping, current == nil else { return }
         if !state.holdsTexts, !held.isEmpty {
             let (line, command) = held.removeFirst()
@@ -184,7 +232,7 @@ struct ChatLoop: Sendable {
         }
         if inputEnded {
             if held.isEmpty, state.isIdle { stop(finalStatus) }
-        } else if !isReading, held.count < Self.heldAtMost {
+        } else if live == nil, !isReading, held.count < Self.heldAtMost {
             isReading = true
             queue.run { [input = run.world.input] in .input(await input.next()) }
         }
@@ -199,12 +247,9 @@ struct ChatLoop: Sendable {
     }
 
     private mutating func quit(_ number: Int, isSecond: Bool) async {
-        if run.world.inputIsTerminal, !run.console.isJSON, !isSecond {
-            let snapshot = await session.snapshot()
-            if let warning = teller.whatQuittingEnds(snapshot) {
-                quitWasAsked = true
-                return teller.note(warning)
-            }
+        if isInteractive, !isSecond, let loss = await whatQuittingDoes() {
+            quitWasAsked = true
+            return teller.note("Quitting \(loss). Type /quit again to do it.")
         }
         for (line, _) in held { teller.refuse(line, PeerConnectError(.noChat, "There was no chat to send this to.")) }
         held = []
@@ -212,15 +257,26 @@ struct ChatLoop: Sendable {
         stop(run.world.inputIsTerminal ? .done : finalStatus)
     }
 
+    private func whatQuittingDoes() async -> String? {
+        let snapshot = await session.snapshot()
+        return teller.whatLeavingDoes(
+            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
+            running: snapshot.transfers.count(where: \.isRunning))
+    }
+
+    /// A person is there who can be asked.
+    private var isInteractive: Bool { run.world.inputIsTerminal && !run.console.isJSON }
+
     private var finalStatus: ExitStatus {
         if !invitees.isEmpty, !state.hadChat { return inviteStatus ?? .notReachable }
         return state.undelivered.isEmpty && !state.hasIncompleteTransfer ? .done : .incomplete
     }
 
     /// The node says goodbye; its last events are still told.
-    private mutating func stop(_ status: ExitStatus) {
+    mutating func stop(_ status: ExitStatus) {
         guard !isStopping else { return }
         isStopping = true
+        live?.showLeaving()
         self.status = status
         queue.run { [session] in
             await session.stop()

@@ -1,38 +1,31 @@
 internal import PeerModel
 
-/// Tells the events and answers of the chat command, as JSON or as sentences.
-struct ChatTeller: Sendable {
-    private let console: Console
+/// Words the events and answers of the chat command, for whatever display there is.
+struct ChatTeller {
+    let display: any ChatDisplay
     private var narrator: PlainNarrator
     private let me: Peer
+    private let now: @Sendable () -> Int64
 
-    init(run: Run, me: Peer) {
-        console = run.console
+    init(_ display: any ChatDisplay, me: Peer, now: @escaping @Sendable () -> Int64) {
+        self.display = display
         narrator = PlainNarrator(me: me)
         self.me = me
+        self.now = now
     }
 
     mutating func tell(_ event: NodeEvent) {
-        if console.isJSON { return console.emit(JSONEvent(event)) }
-        let lines = narrator.tell(event, now: console.now())
-        lines.results.forEach(console.out)
-        lines.notes.forEach(console.err)
+        let told = narrator.tell(event, now: now())
+        display.show(event, told: told, names: narrator.names)
     }
 
-    /// For a person only.
-    func note(_ text: String) {
-        if !console.isJSON { console.err(text) }
-    }
+    func note(_ text: String) { display.note(text) }
 
-    func report(_ error: PeerConnectError) {
-        if console.isJSON { console.emit(.error(error)) } else { PlainNarrator.sentences(error).forEach(console.err) }
-    }
+    func report(_ error: PeerConnectError) { display.report(error) }
 
-    func confirm(_ line: Int) { answer(line, [], []) }
+    func confirm(_ line: Int) { display.answer(line, ChatAnswer()) }
 
-    func refuse(_ line: Int, _ error: PeerConnectError) {
-        if console.isJSON { console.emit(.reply(line: line, error: error)) } else { report(error) }
-    }
+    func refuse(_ line: Int, _ error: PeerConnectError) { display.refuse(line, error) }
 
     func help(_ line: Int, _ commands: [PromptCommand]) {
         let list = commands.map { command -> JSONValue in
@@ -41,7 +34,8 @@ struct ChatTeller: Sendable {
                 "summary": .string(command.summary),
             ]
         }
-        answer(line, [("help", .array(list))], [Help.table(commands.map { ($0.usage, $0.summary) })])
+        display.answer(
+            line, ChatAnswer(fields: [("help", .array(list))], table: commands.map { ($0.usage, $0.summary) }))
     }
 
     func listPeers(_ line: Int, _ snapshot: NodeSnapshot, matching text: String?) {
@@ -81,7 +75,7 @@ struct ChatTeller: Sendable {
     }
 
     /// What a command without a number could mean; the line that answers it does nothing else.
-    func listOpenItems(for command: NodeCommand, _ snapshot: NodeSnapshot) {
+    func listOpenItems(_ line: Int, for command: NodeCommand, _ snapshot: NodeSnapshot) {
         var sentences: [String]
         if case .cancel = command {
             sentences = snapshot.transfers.filter(\.isRunning).map { transfer in
@@ -94,24 +88,20 @@ struct ChatTeller: Sendable {
             sentences += snapshot.transfers.filter(\.isOpen).map { narrator.sentence($0.offer) }
         }
         if sentences.isEmpty { sentences = ["Nothing is open."] }
-        sentences.forEach(console.out)
+        answer(line, [], sentences)
     }
 
-    /// What leaving now would cut off; `nil` for nothing.
-    func whatQuittingEnds(_ snapshot: NodeSnapshot) -> String? {
-        let running = snapshot.transfers.count(where: \.isRunning)
-        if let chat = snapshot.chat {
-            let chatEnd =
-                chat.role == .host
-                ? "ends the chat for \(Amount.counted(chat.members.count, "member"))" : "leaves the chat"
-            let transfers = running > 0 ? " and stops \(Amount.counted(running, "transfer"))" : ""
-            return "Quitting \(chatEnd)\(transfers). Type /quit again to do it."
+    /// What leaving now would cut off, as `ends the chat for 2 members`; `nil` for nothing.
+    func whatLeavingDoes(in role: ChatRole?, members: Int, running: Int) -> String? {
+        let chatEnd = role.map { role in
+            role == .host ? "ends the chat for \(Amount.counted(members, "member"))" : "leaves the chat"
         }
-        guard running > 0 else { return nil }
-        return "Quitting stops \(Amount.counted(running, "transfer")). Type /quit again to do it."
+        let transfers = running > 0 ? "stops \(Amount.counted(running, "transfer"))" : nil
+        let all = [chatEnd, transfers].compactMap { $0 }
+        return all.isEmpty ? nil : Amount.list(all)
     }
 
     func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {
-        if console.isJSON { console.emit(.reply(line: line, extra: fields)) } else { sentences.forEach(console.out) }
+        display.answer(line, ChatAnswer(fields: fields, sentences: sentences))
     }
 }

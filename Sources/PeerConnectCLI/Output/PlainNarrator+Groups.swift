@@ -70,15 +70,22 @@ extension PlainNarrator {
     static func question(
         _ number: Int, _ from: Peer, _ purpose: Purpose, _ offer: OfferSummary?, _ known: Standing
     ) -> String {
-        let what =
-            switch (purpose, offer) {
-            case (.file, let offer?): "offers you \(describe(offer))"
-            case (.file, nil): "offers you files"
-            case (.message, _): "has a message for you"
-            case (.chat, _): "invites you to chat"
-            }
-        let who = "\(NameBook.clean(from.name)) (\(from.id.short), \(standing(known)))"
-        return "\(who) \(what), #\(number). Type /accept \(number) or /decline \(number)."
+        "\(who(from, known)) \(request(purpose, offer)), #\(number)." + ways(number)
+    }
+
+    /// Someone who asks, and how this user knows them.
+    static func who(_ peer: Peer, _ known: Standing) -> String {
+        "\(NameBook.clean(peer.name)) (\(peer.id.short), \(standing(known)))"
+    }
+
+    /// What an invitation asks for, behind a name.
+    static func request(_ purpose: Purpose, _ offer: OfferSummary?) -> String {
+        switch (purpose, offer) {
+        case (.file, let offer?): "offers you \(describe(offer))"
+        case (.file, nil): "offers you files"
+        case (.message, _): "has a message for you"
+        case (.chat, _): "invites you to chat"
+        }
     }
 
     /// What is offered: `“photos” with 12 files, 34 MB`.
@@ -99,8 +106,11 @@ extension PlainNarrator {
         guard offer.to.contains(where: { $0.id == me }) else {
             return "\(names.shown(offer.from)) offers \(list(offer.to)) \(what)"
         }
-        return "\(names.shown(offer.from)) offers you \(what) Type /accept \(offer.number) or /decline \(offer.number)."
+        return "\(names.shown(offer.from)) offers you \(what)\(Self.ways(offer.number))"
     }
+
+    /// What can be typed about an open item, behind the sentence that asks.
+    static func ways(_ number: Int) -> String { " Type /accept \(number) or /decline \(number)." }
 
     static func summary(of results: [TransferResult]) -> String {
         let kinds: [TransferStatus] = [.verified, .partial, .declined, .failed, .cancelled]

@@ -6,6 +6,7 @@ struct PathExpander: Sendable {
     var home: String?
     /// The paths that match a pattern, sorted; none when nothing matches.
     var matches: @Sendable (String) -> [String]
+    var isFolder: @Sendable (String) -> Bool = { _ in false }
 
     /// A pattern without a match stays as it is, so that the error can name it.
     func expand(_ word: ShellWord) -> [String] {
@@ -20,19 +21,36 @@ struct PathExpander: Sendable {
         return found.isEmpty ? [prefix + rest.text] : found
     }
 
+    /// The paths that begin with `text`, in its own spelling of the home folder; hidden ones only when it names one.
+    func completions(of text: String) -> [(path: String, isFolder: Bool)] {
+        let isAtHome = home != nil && (text == "~" || text.hasPrefix("~/"))
+        let prefix = isAtHome ? home ?? "" : ""
+        let found = matches(Self.escaped(prefix + text.dropFirst(isAtHome ? 1 : 0)) + "*")
+        return found.compactMap { path in
+            guard !path.hasSuffix("/."), !path.hasSuffix("/.."), path != ".", path != ".." else { return nil }
+            return ((isAtHome ? "~" : "") + path.dropFirst(prefix.count), isFolder(path))
+        }
+    }
+
     private static func escaped(_ text: String) -> String {
         text.map { "*?[]\\".contains($0) ? "\\\($0)" : String($0) }.joined()
     }
 
     /// glob(3) on the real file system; hidden files only for patterns that begin with a dot.
     static func real(home: String?) -> PathExpander {
-        PathExpander(home: home) { pattern in
-            var found = glob_t()
-            defer { globfree(&found) }
-            guard glob(pattern, 0, nil, &found) == 0 else { return [] }
-            return (0..<Int(found.gl_pathc)).compactMap { index in
-                found.gl_pathv[index].flatMap { String(validatingCString: $0) }
-            }
-        }
+        PathExpander(
+            home: home,
+            matches: { pattern in
+                var found = glob_t()
+                defer { globfree(&found) }
+                guard glob(pattern, 0, nil, &found) == 0 else { return [] }
+                return (0..<Int(found.gl_pathc)).compactMap { index in
+                    found.gl_pathv[index].flatMap { String(validatingCString: $0) }
+                }
+            },
+            isFolder: { path in
+                var status = stat()
+                return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            })
     }
 }

@@ -1,5 +1,7 @@
 /// What stands below the finished lines, from top to bottom.
 package struct LiveArea: Sendable {
+    /// Who is here, while nothing else wants the room.
+    package var people: [StyledText] = []
     /// Own lines that are not ordered yet, oldest first.
     package var waiting: [StyledText] = []
     package var transfers: [ProgressLine] = []
@@ -15,14 +17,15 @@ package struct LiveArea: Sendable {
     /// The rows for a terminal of this size; one row stays free above them, for finished lines.
     ///
     /// Where they do not all fit, the row of the cursor stays first of all; up to half is for the input, then come
-    /// hints, the oldest question, the status, further questions, transfers and waiting lines. The last row that is
-    /// left of a group says how many are missing.
+    /// hints, the oldest question, the status, further questions, transfers, waiting lines and people. The last row
+    /// that is left of a group says how many are missing.
     package func frame(for size: TerminalSize) -> Frame {
         let width = size.columns
         let budget = max(1, size.rows - 1)
         let whole = input.frame(width: width)
         // All of the input when nothing else wants the room.
-        let others = waiting.count + transfers.count + questions.count + hints.count + (status.isEmpty ? 0 : 1)
+        let others =
+            people.count + waiting.count + transfers.count + questions.count + hints.count + (status.isEmpty ? 0 : 1)
         let field = whole.window(rows: max(1, budget / 2, budget - others))
         var free = budget - field.rows.count
         func grant(_ wanted: Int) -> Int {
@@ -35,8 +38,10 @@ package struct LiveArea: Sendable {
         let questionCount = firstQuestion + grant(questions.count - min(1, questions.count))
         let transferCount = grant(transfers.count)
         let waitingCount = grant(waiting.count)
+        let peopleCount = grant(people.count)
 
-        var rows = Self.fold(waitingCount, of: waiting.count, width) { waiting[$0].cells.cut(to: $1) }
+        var rows = Self.fold(peopleCount, of: people.count, width) { people[$0].cells.cut(to: $1) }
+        rows += Self.fold(waitingCount, of: waiting.count, width) { waiting[$0].cells.cut(to: $1) }
         rows += Self.fold(transferCount, of: transfers.count, width) { transfers[$0].row(width: $1) }
         rows += Self.fold(questionCount, of: questions.count, width) { questions[$0].cells.cut(to: $1) }
         rows += Self.fold(hintCount, of: hints.count, width) { hints[$0].cells.cut(to: $1) }

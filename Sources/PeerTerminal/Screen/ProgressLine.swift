@@ -1,6 +1,7 @@
-/// How far one transfer has come, as one row: name, bar, percent, rate, time left.
+/// How far one transfer has come, as one row: name, marks, bar, percent, rate, time left.
 ///
-/// Where the width does not do for all, the bar goes first, then the time left, the rate, and the end of the row.
+/// Where the width does not do for all, the bar goes first, then the time left, the marks, the rate, and the end of the
+/// row.
 package struct ProgressLine: Equatable, Sendable {
     /// What stands first and is never cut, such as `#3`.
     package var label: String
@@ -10,17 +11,21 @@ package struct ProgressLine: Equatable, Sendable {
     package var total: UInt64?
     /// Bytes a second, `nil` before it is known.
     package var rate: Double?
+    /// How far each recipient is, in a few words: `ada 40 %, bob has it`.
+    package var marks: String
     /// What is the matter, in place of rate and time left: `paused: disk full`.
     package var note: String?
 
     package init(
-        label: String, name: String, done: UInt64, total: UInt64?, rate: Double? = nil, note: String? = nil
+        label: String, name: String, done: UInt64, total: UInt64?, rate: Double? = nil, marks: String = "",
+        note: String? = nil
     ) {
         self.label = label
         self.name = name
         self.done = done
         self.total = total
         self.rate = rate
+        self.marks = marks
         self.note = note
     }
 
@@ -32,23 +37,26 @@ package struct ProgressLine: Equatable, Sendable {
         let name = StyledText(self.name).cells
         let wanted = min(name.columns, Self.nameAtLeast)
         // What stands behind the name, most important first; each with the blank before it.
-        let tail = [amount, note.map { StyledText($0, .warning) } ?? speed, note == nil ? timeLeft : nil]
-        var fields: [Row] = []
         var room = width - label.columns - wanted
-        for field in tail {
-            guard let cells = field.map({ StyledText("  ").cells + $0.cells }) else { continue }
-            guard cells.columns <= room else { break }
+        func grant(_ field: StyledText?) -> Row? {
+            guard let field, !field.isEmpty else { return [] }
+            let cells = StyledText("  ").cells + field.cells
+            guard cells.columns <= room else { return nil }
             room -= cells.columns
-            fields.append(cells)
+            return cells
         }
+        let amount = grant(amount)
+        let speed = amount == nil ? nil : grant(note.map { StyledText($0, .warning) } ?? speed)
+        let marks = speed == nil ? nil : grant(StyledText(marks, .quiet))
+        let timeLeft = speed == nil || note != nil ? nil : grant(timeLeft)
         // A third of the row at most, so that long names leave room for the bar.
         let nameRoom = max(wanted, min(name.columns, width / 3, wanted + room))
         room -= nameRoom - wanted
-        var line = label + name.cutInMiddle(to: nameRoom)
+        var line = label + name.cutInMiddle(to: nameRoom) + (marks ?? [])
         if let fraction, room >= Self.bar.lowerBound + 4 {
             line += StyledText("  " + Self.bar(fraction, columns: min(room - 2, Self.bar.upperBound))).cells
         }
-        return (line + fields.joined()).cut(to: width)
+        return (line + [amount, speed, timeLeft].compactMap { $0 }.joined()).cut(to: width)
     }
 
     /// Between 0 and 1, whatever the numbers say.

@@ -1,0 +1,73 @@
+internal import PeerModel
+internal import PeerTerminal
+
+/// What the chat does beyond its lines when it is live on the terminal.
+extension ChatLoop {
+    /// Who this peer is and what can be done.
+    func greet(downloads: String) {
+        teller.note("You are \(NameBook.withID(session.me)). Received files go to \(SafeText.line(downloads)).")
+        if live != nil {
+            teller.note("/invite NAME starts a chat. In it a line is a message, /send PATH offers files.")
+            teller.note("Tab completes, /help lists every command, /quit leaves.")
+        } else if run.world.inputIsTerminal {
+            teller.note("/help lists the commands.")
+        }
+    }
+
+    mutating func take(_ event: TerminalEvent) {
+        guard let live else { return }
+        for wish in live.take(event) {
+            switch wish {
+            case .line(let text, let begun): enter(text, begun: begun, live)
+            case .interrupt: interrupt(live)
+            case .endOfInput: enter("/quit", begun: run.world.clock(), live)
+            case .suspend: live.suspend()
+            case .ended: stop(.done)
+            }
+        }
+    }
+
+    private mutating func enter(_ text: String, begun: Instant, _ live: LiveDisplay) {
+        lineNumber += 1
+        if current != nil || !entered.isEmpty { live.expect(text, line: lineNumber, isHeld: false) }
+        entered.append((lineNumber, text, begun))
+    }
+
+    /// Ctrl-C on an empty line: the first says what would end, a second soon after leaves.
+    ///
+    /// What the screen knows does for it: nothing is waited for here.
+    private mutating func interrupt(_ live: LiveDisplay) {
+        guard !live.isInterruptDue else { return stop(.done) }
+        let chat = live.board.chat
+        let loss = teller.whatLeavingDoes(
+            in: chat?.role, members: chat?.members.count ?? 0, running: live.board.transfers.count { !$0.isOpen })
+        live.warn("Ctrl-C again leaves\(loss.map { ", which \($0)" } ?? "").")
+        alarm(in: LiveDisplay.interruptWindow)
+    }
+
+    /// The next line that may be looked at: not before the one before it was answered.
+    mutating func nextEntered() -> (number: Int, line: PromptLine)? {
+        guard let live, !isStopping, current == nil, held.count < Self.heldAtMost, !entered.isEmpty else { return nil }
+        let (number, text, begun) = entered.removeFirst()
+        live.drop(number)
+        self.begun = begun
+        if text.hasPrefix("/"), !text.hasPrefix("//") { live.echo(text) }
+        return (number, parser.parse(text))
+    }
+
+    mutating func settle() async {
+        guard let live, isUnsettled else { return }
+        isUnsettled = false
+        live.settle(await session.snapshot())
+    }
+
+    func draw() {
+        guard let live else { return }
+        live.setGathering(state.holdsTexts)
+        if let seconds = live.step() { alarm(in: seconds) }
+    }
+
+    private func alarm(in seconds: Double) {
+        queue.run { [sleep = run.world.sleep] in (try? await sleep(.seconds(seconds))).map { .frame } }
+    }
+}

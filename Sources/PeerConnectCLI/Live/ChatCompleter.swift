@@ -1,0 +1,65 @@
+internal import PeerModel
+internal import PeerTerminal
+
+/// What Tab offers at the prompt: commands, peers, numbers of what is open, paths.
+struct ChatCompleter {
+    /// More are no help in a list.
+    private static let atMost = 200
+
+    let board: LiveBoard
+    let names: NameBook
+    let paths: PathExpander
+
+    func candidates(_ query: CompletionQuery) -> [CompletionCandidate] {
+        Array(all(query).prefix(Self.atMost))
+    }
+
+    private func all(_ query: CompletionQuery) -> [CompletionCandidate] {
+        guard query.line.hasPrefix("/"), !query.line.hasPrefix("//") else {
+            return query.word.hasPrefix("@") ? people(board.others, query.word) : []
+        }
+        guard let command = query.earlier.first else {
+            return PromptCommand.all.map { "/" + $0.name }.filter { $0.hasPrefix(query.word) }.map {
+                CompletionCandidate($0)
+            }
+        }
+        switch command {
+        case "/invite": return people(board.peers.map(\.peer).filter { !isMember($0) }, query.word)
+        case "/send" where query.word.hasPrefix("@"): return people(board.others, query.word)
+        case "/send": return files(query.word)
+        case "/accept", "/decline": return numbers(board.openNumbers, query.word)
+        case "/cancel": return numbers(board.transfers.filter { !$0.isOpen }.map(\.offer.number), query.word)
+        case "/dnd": return ["on", "off"].filter { $0.hasPrefix(query.word) }.map { CompletionCandidate($0) }
+        case "/help":
+            return PromptCommand.all.map(\.name).filter { $0.hasPrefix(query.word) }.map { CompletionCandidate($0) }
+        default: return []
+        }
+    }
+
+    private func isMember(_ peer: Peer) -> Bool { board.others.contains { $0.id == peer.id } }
+
+    /// By name, letter case ignored; namesakes by the start of their ID.
+    private func people(_ peers: [Peer], _ word: String) -> [CompletionCandidate] {
+        let mark = word.hasPrefix("@") ? "@" : ""
+        let start = word.dropFirst(mark.count).lowercased()
+        return peers.compactMap { peer in
+            let id = String(peer.id.description.prefix(8))
+            guard peer.name.lowercased().hasPrefix(start) || id.hasPrefix(start) else { return nil }
+            let isUnique = names.shown(peer) != NameBook.withID(peer)
+            return CompletionCandidate(mark + (isUnique ? peer.name : id), shown: names.shown(peer))
+        }
+    }
+
+    private func numbers(_ numbers: [Int], _ word: String) -> [CompletionCandidate] {
+        let mark = word.hasPrefix("#") ? "#" : ""
+        return numbers.map { mark + "\($0)" }.filter { $0.hasPrefix(word) }.map { CompletionCandidate($0) }
+    }
+
+    private func files(_ word: String) -> [CompletionCandidate] {
+        paths.completions(of: word).map { path, isFolder in
+            let shown = path.split(separator: "/").last.map(String.init) ?? path
+            return CompletionCandidate(
+                path + (isFolder ? "/" : ""), shown: shown + (isFolder ? "/" : ""), isWhole: !isFolder)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+internal import PeerModel
+internal import PeerTerminal
+
+/// The board as rows of the live area.
+extension LiveBoard {
+    private static let peopleRowsAtMost = 4
+
+    func fill(_ area: inout LiveArea, names: NameBook, width: Int) {
+        area.people = chat == nil ? people(names, width) : []
+        area.waiting = waiting.map { line in
+            StyledText((line.isHeld ? "waits for the chat: " : "on its way: ") + line.text, .quiet)
+        }
+        area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
+        area.questions = questions(names, width)
+        if let discovery, discovery.state == .down {
+            let reason = discovery.reason.map { ", because \($0)" } ?? ""
+            area.questions.append(StyledText("Nobody can be found at the moment\(reason).", .warning))
+        }
+        if let notice { area.questions.append(StyledText(notice.text, .warning)) }
+        area.status = status(names)
+    }
+
+    /// Columns of numbers and names; the last row says how many are missing.
+    private func people(_ names: NameBook, _ width: Int) -> [StyledText] {
+        // No row holds more than one in two columns, and only so many are worth their names.
+        let words = peers.prefix(Self.peopleRowsAtMost * width / 2).map { peer -> String in
+            let state = peer.isBusy ? " (busy)" : peer.kind == "inbox" ? " (takes files)" : ""
+            return "\(peer.number) \(names.shown(peer.peer))\(state)"
+        }
+        let label = "Here: ", indent = String(repeating: " ", count: label.count)
+        var rows = LiveArea.columns(words, width: width - label.count)
+        if rows.count > Self.peopleRowsAtMost {
+            rows = rows.prefix(Self.peopleRowsAtMost - 1) + [StyledText("and more, /peers lists all", .quiet)]
+        }
+        return rows.enumerated().map { StyledText($0.offset == 0 ? label : indent, .quiet) + $0.element }
+    }
+
+    /// In the order of their numbers; where one row does not do, what to type stands in the next.
+    private func questions(_ names: NameBook, _ width: Int) -> [StyledText] {
+        let asked = invitations.map { ($0.number, "\(PlainNarrator.who($0.from, $0.known)) \($0.request)") }
+        let offered = transfers.filter(\.isOpen).map { transfer in
+            let offer = transfer.offer
+            return (offer.number, "\(names.shown(offer.from)) offers \(PlainNarrator.describe(offer.summary))")
+        }
+        return (asked + offered).sorted { $0.0 < $1.0 }.flatMap { number, text -> [StyledText] in
+            let question = StyledText("#\(number) ", .quiet) + StyledText(text, .question)
+            let ways = "/accept \(number) or /decline \(number)"
+            // Bytes are at least as many as columns, but for signs that are known to be narrow.
+            let columns = question.text.utf8.count - 2 * question.text.count { "“”’".contains($0) }
+            if columns + 2 + ways.count <= width { return [question + StyledText("  " + ways)] }
+            return [question, StyledText("   " + ways)]
+        }
+    }
+
+    /// What matters most first: the row may be cut.
+    private func status(_ names: NameBook) -> StyledText {
+        var text = StyledText()
+        if let chat {
+            text.append(chat.role == .host ? "hosting " : "chat with ")
+            for (index, peer) in others.enumerated() {
+                if index > 0 { text.append(", ") }
+                text.append(names.shown(peer), .peer(peer.id))
+                if peer.id == chat.host.id { text.append(" (host)") }
+            }
+            text.append(", ")
+        }
+        text.append("you are ")
+        text.append(NameBook.clean(me.name), .own)
+        if chat == nil { text.append(situation) }
+        if refusesAll { text.append(", do not disturb", .warning) }
+        if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
+        return text
+    }
+
+    /// What there is to know while there is no chat.
+    private var situation: String {
+        if isGathering { return ", inviting, /start begins now, /end gives up" }
+        return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"
+    }
+}
+
+extension LiveBoard.Question {
+    /// What is asked, behind the name: `invites you to chat`.
+    var request: String { PlainNarrator.request(purpose, offer) }
+
+    /// What stays of it above the live area.
+    func record(_ end: String?) -> StyledText {
+        let end = end.map { " (\($0))" } ?? ""
+        return StyledText("#\(number) was from \(NameBook.withID(from)), who \(request)\(end).", .quiet)
+    }
+}

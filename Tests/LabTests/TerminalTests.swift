@@ -1,0 +1,54 @@
+import Foundation
+import Glibc
+import Testing
+
+/// The built program at a pseudo-terminal; needs no network.
+@Suite(
+    "The program at a terminal", .timeLimit(.minutes(2)),
+    .enabled(if: access("/usr/bin/script", X_OK) == 0, "needs script(1)"))
+struct TerminalTests {
+    enum Way: String, CaseIterable, CustomTestStringConvertible {
+        case quit, interrupt, term, hup
+
+        var testDescription: String { rawValue }
+        var signal: CInt? { self == .term ? SIGTERM : self == .hup ? SIGHUP : nil }
+    }
+
+    @Test("The terminal is as it was before, whichever way the chat ends", arguments: Way.allCases)
+    func restores(way: Way) async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/peerconnect-tty-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        // The shell outlives the program, so that the terminal does too.
+        let steps = """
+            stty cols 80 rows 24 -ixon; stty -a >'\(folder)/before'
+            sh -c 'echo $$ >"\(folder)/pid"; exec "\(Lab.binary)" chat --discovery off --port 0'
+            echo $? >'\(folder)/code'; stty -a >'\(folder)/after'
+            """
+        let environment = ["TERM": "xterm-256color", "PEERCONNECT_HOME": folder + "/home"]
+        let program = try Running(
+            name: "tty", script: "/usr/bin/env", state: folder, home: folder,
+            arguments: environment.map { "\($0)=\($1)" } + ["/usr/bin/script", "-qfc", steps, "/dev/null"])
+
+        // The first run asks in the terminal's own line mode; what is typed later belongs to the live prompt.
+        try await program.output("Your name")
+        program.send("ada")
+        try await program.output("/help lists every command")
+        try await program.output("you are ")
+        switch way {
+        case .quit: program.write("/quit\r")
+        case .interrupt:
+            program.write("\u{3}")
+            try await program.output("Ctrl-C again leaves")
+            program.write("\u{3}")
+        case .term, .hup:
+            let text = try String(contentsOfFile: folder + "/pid", encoding: .utf8)
+            let pid = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            kill(pid, try #require(way.signal))
+        }
+        _ = try await program.exitStatus()
+        func said(_ name: String) throws -> String { try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8) }
+        #expect(try said("after") == said("before"))
+        #expect(try said("code") == "\(way.signal.map { 128 + $0 } ?? 0)\n")
+    }
+}

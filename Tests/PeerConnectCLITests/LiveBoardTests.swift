@@ -1,0 +1,185 @@
+import PeerModel
+import PeerTerminal
+import Testing
+
+@testable import PeerConnectCLI
+
+/// Events in, the content of the live area out.
+@Suite struct LiveBoardTests {
+    private let me, ada, bob: Peer
+    private let chat: ChatID
+
+    init() throws {
+        me = try peer("me", 9)
+        ada = try peer("ada", 1)
+        bob = try peer("bob", 2)
+        chat = try chatID(3)
+    }
+
+    private func area(_ board: LiveBoard, width: Int = 80) -> LiveArea {
+        var area = LiveArea(), names = NameBook()
+        for peer in [me, ada, bob] { names.note(peer) }
+        board.fill(&area, names: names, width: width)
+        return area
+    }
+
+    private func board(_ events: NodeEvent...) -> LiveBoard {
+        var board = LiveBoard(me: me)
+        for event in events { board.note(event, at: Instant(nanoseconds: 1)) }
+        return board
+    }
+
+    private func listed(_ peer: Peer, _ number: Int, isBusy: Bool = false, kind: String = "chat") -> ListedPeer {
+        ListedPeer(peer: peer, number: number, isBusy: isBusy, kind: kind, addresses: [])
+    }
+
+    private func offer(_ number: Int, from: Peer, to: Peer..., name: String = "photos") throws -> FileOffer {
+        FileOffer(
+            number: number, transfer: try transferID(UInt8(number)), from: from, to: to, isMine: from.id == me.id,
+            summary: OfferSummary(name: name, size: 1000, files: 1), line: nil)
+    }
+
+    @Test("While idle the peers are listed in place, by number")
+    func people() {
+        var board = board(
+            .discovery(backend: "daemon", state: .published, reason: nil), .peerFound(listed(bob, 2, isBusy: true)),
+            .peerFound(listed(ada, 1, kind: "inbox")))
+        #expect(area(board).people.map(\.text) == ["Here: 1 ada (takes files)  2 bob (busy)"])
+        #expect(area(board).status.text == "you are me, not in a chat  discovery daemon")
+        board.note(.peerUpdated(listed(bob, 2)), at: Instant(nanoseconds: 2))
+        board.note(.peerLost(listed(ada, 1), reason: "gone"), at: Instant(nanoseconds: 2))
+        #expect(area(board).people.map(\.text) == ["Here: 2 bob"])
+        board.note(.chatStarted(chat: chat, role: .host, host: me, members: [bob]), at: Instant(nanoseconds: 3))
+        #expect(area(board).people.isEmpty && area(board).status.text == "hosting bob, you are me  discovery daemon")
+    }
+
+    @Test("Many peers take four rows at most, and an empty list says so")
+    func manyPeople() throws {
+        var board = LiveBoard(me: me)
+        #expect(area(board).status.text == "you are me, nobody else is here yet")
+        for number in 1...90 {
+            let peer = try peer("peer-\(number)", UInt8(number))
+            board.note(.peerFound(listed(peer, number)), at: Instant(nanoseconds: 1))
+        }
+        let rows = area(board).people.map(\.text)
+        #expect(rows.count == 4 && rows[0].hasPrefix("Here: 1 peer-1"))
+        #expect(rows[3] == "      and more, /peers lists all")
+        board.note(.discovery(backend: "daemon", state: .down, reason: "it died"), at: Instant(nanoseconds: 1))
+        #expect(area(board).questions.map(\.text) == ["Nobody can be found at the moment, because it died."])
+    }
+
+    @Test("Who the chat is with stands in the status, and follows who joins and leaves")
+    func status() {
+        var board = board(.chatStarted(chat: chat, role: .member, host: ada, members: [me]))
+        #expect(area(board).status.text == "chat with ada (host), you are me")
+        board.note(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
+        board.note(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
+        #expect(area(board).status.text == "chat with ada (host), bob, you are me")
+        board.note(.memberLeft(chat: chat, member: bob, reason: .left), at: Instant(nanoseconds: 1))
+        #expect(area(board).status.text == "chat with ada (host), you are me")
+    }
+
+    @Test("An own text waits until it comes back, and is given up with the chat")
+    func waiting() {
+        var board = board(.chatStarted(chat: chat, role: .host, host: me, members: [bob]))
+        board.expect("held", line: 1, isHeld: true)
+        board.expect("one", line: 2, isHeld: false)
+        #expect(area(board).waiting.map(\.text) == ["waits for the chat: held", "on its way: one"])
+        board.note(.reply(line: 2, .message(ref: 7)), at: Instant(nanoseconds: 1))
+        #expect(board.waiting.count == 2)
+        let message = ChatMessage(chat: chat, seq: 1, from: me, text: "one", sent: 0, ref: 7, line: 2)
+        board.note(.message(message), at: Instant(nanoseconds: 1))
+        board.expect("held", line: 1, isHeld: false)
+        #expect(area(board).waiting.map(\.text) == ["on its way: held"])
+        board.note(.reply(line: 1, .failed(PeerConnectError(.noChat, "No."))), at: Instant(nanoseconds: 1))
+        #expect(board.waiting.isEmpty)
+    }
+
+    @Test("Questions show what to type, in a row of its own where the width does not do", arguments: [80, 40])
+    func questions(width: Int) throws {
+        let board = board(
+            .inviteReceived(number: 1, from: ada, purpose: .chat, offer: nil, known: .new),
+            .fileOffered(try offer(2, from: bob, to: me)))
+        let rows = area(board, width: width).questions.map(\.text)
+        let invitation = "#1 ada (\(ada.id.short)) invites you to chat", offer = "#2 bob offers “photos”, 1 kB"
+        #expect(
+            rows
+                == (width == 80
+                    ? [invitation + "  /accept 1 or /decline 1", offer + "  /accept 2 or /decline 2"]
+                    : [invitation, "   /accept 1 or /decline 1", offer, "   /accept 2 or /decline 2"]))
+        #expect(area(board).transfers.isEmpty)
+    }
+
+    @Test("A progress line is as far as its slowest recipient, and marks each of them")
+    func progress() throws {
+        let offer = try offer(3, from: me, to: ada, bob)
+        var board = board(.fileOffered(offer))
+        func note(_ event: NodeEvent) -> ProgressLine? {
+            board.note(event, at: Instant(nanoseconds: 1))
+            return area(board).transfers.first
+        }
+        func moved(_ peer: Peer, _ bytes: UInt64) -> NodeEvent {
+            .fileProgress(FileProgress(transfer: offer.transfer, recipient: peer, bytes: bytes, size: 1000, rate: 10))
+        }
+        #expect(area(board).transfers.first?.marks == "ada asked, bob asked")
+        _ = note(.fileAnswered(transfer: offer.transfer, peer: ada, accepted: true, automatic: false))
+        #expect(note(moved(ada, 400))?.marks == "ada 40 %, bob asked")
+        let line = note(moved(bob, 100))
+        #expect(
+            line
+                == ProgressLine(
+                    label: "#3", name: "photos", done: 100, total: 1000, rate: 10, marks: "ada 40 %, bob 10 %"))
+        let done = TransferResult(peer: bob, status: .verified)
+        #expect(note(.fileDelivered(transfer: offer.transfer, result: done))?.done == 400)
+        #expect(note(moved(bob, 200))?.marks == "ada 40 %, bob done", "what is late does not undo an end")
+        #expect(note(.fileDone(transfer: offer.transfer, results: [done], line: nil)) == nil)
+    }
+
+    @Test("What this peer receives moves from the questions to the progress lines, and goes when it is whole")
+    func receiving() throws {
+        let offer = try offer(4, from: ada, to: me, bob)
+        var board = board(.fileOffered(offer))
+        #expect(board.openNumbers == [4])
+        board.note(
+            .fileAnswered(transfer: offer.transfer, peer: bob, accepted: false, automatic: false),
+            at: Instant(nanoseconds: 2))
+        #expect(board.openNumbers == [4], "another's answer is not ours")
+        board.note(
+            .fileAnswered(transfer: offer.transfer, peer: me, accepted: true, automatic: false),
+            at: Instant(nanoseconds: 2))
+        #expect(board.openNumbers.isEmpty && area(board).transfers.first?.marks == "from ada")
+        board.note(
+            .fileDelivered(transfer: offer.transfer, result: TransferResult(peer: me, status: .verified)),
+            at: Instant(nanoseconds: 2))
+        #expect(area(board).transfers.isEmpty)
+    }
+
+    @Test("A bare /accept means the only open item, unless one came or went since the line was begun")
+    func bare() throws {
+        var board = board(.inviteReceived(number: 1, from: ada, purpose: .chat, offer: nil, known: .new))
+        let before = Instant(nanoseconds: 0), after = Instant(nanoseconds: 5)
+        guard case .accept(.number(1))? = board.certain(.accept(nil), begun: after) else {
+            return #expect(Bool(false), "the only one")
+        }
+        #expect(board.certain(.accept(nil), begun: before) == nil)
+        #expect(board.certain(.cancel(nil), begun: after) == nil)
+        board.note(.inviteReceived(number: 2, from: bob, purpose: .chat, offer: nil, known: .new), at: Instant(nanoseconds: 6))
+        #expect(board.certain(.accept(nil), begun: Instant(nanoseconds: 7)) == nil, "two are open")
+        board.note(.inviteWithdrawn(number: 1, reason: "withdrawn"), at: Instant(nanoseconds: 8))
+        #expect(board.certain(.decline(nil), begun: Instant(nanoseconds: 7)) == nil, "one went")
+        #expect(board.certain(.decline(nil), begun: Instant(nanoseconds: 9)) != nil)
+    }
+
+    @Test(
+        "A mention is the own name as a word, said by another",
+        arguments: [
+            ("me: look", true), ("look, ME!", true), ("me", true), ("some", false), ("meow", false), ("ask @me", true),
+        ])
+    func mention(text: String, isOne: Bool) {
+        let sentences = LiveSentences(me: me)
+        let message = ChatMessage(chat: chat, seq: 1, from: ada, text: text, sent: 0, ref: nil, line: nil)
+        #expect(sentences.mentionsMe(message) == isOne)
+        let own = ChatMessage(chat: chat, seq: 1, from: me, text: text, sent: 0, ref: 1, line: 1)
+        #expect(!sentences.mentionsMe(own))
+    }
+}

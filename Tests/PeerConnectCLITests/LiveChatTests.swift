@@ -1,0 +1,211 @@
+import PeerModel
+import PeerTerminal
+import Testing
+
+@testable import PeerConnectCLI
+
+/// The chat command at a terminal that is scripted: keys in, what is written out.
+@Suite(.timeLimit(.minutes(1)))
+struct LiveChatTests {
+    private let me, ada: Peer
+    private let chat: ChatID
+    private let terminal = ScriptedTerminal()
+
+    init() throws {
+        me = try peer("me", 9)
+        ada = try peer("ada", 1)
+        chat = try chatID(3)
+    }
+
+    /// Runs the chat while `body` acts; both must end.
+    private func run(
+        _ arguments: String..., node: ScriptedSession, _ body: () async -> Void
+    ) async -> (code: Int32, stage: Stage) {
+        let home = ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)])
+        let stage = Stage(home: home)
+        let world = stage.world(terminal: terminal, environment: ["TERM": "xterm"], sleep: terminal.sleep)
+        let work = Task { await execute(["chat"] + arguments, in: world) }
+        await body()
+        if Task.isCancelled { work.cancel() }
+        return (await work.value, stage)
+    }
+
+    @Test("Who this is and what can be done stand there at once, and nothing goes past the terminal")
+    func firstScreen() async {
+        let (code, stage) = await run(node: ScriptedSession(me: me)) {
+            await terminal.output(until: "nobody else is here yet")
+            terminal.type("/help\r")
+            await terminal.output(until: "leave the program")
+            terminal.type("/quit\r")
+        }
+        #expect(code == 0 && terminal.isClosed)
+        #expect(stage.out.isEmpty && stage.err.isEmpty)
+        let lines = terminal.output.split(separator: "\r\n").prefix { !$0.contains("> ") }
+        #expect(lines.count < 10 && terminal.output.contains("You are me (\(me.id.short))."))
+        #expect(terminal.output.contains("> /help"))
+    }
+
+    @Test("An own line is shown as on its way, then once at its place")
+    func ownLine() async {
+        let node = ScriptedSession(me: me) { _, line in ([], .message(ref: line ?? 0)) }
+        let result = await run("--color", "never", node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            await terminal.output(until: "hosting ada")
+            terminal.type("hello\r")
+            await terminal.output(until: "on its way: hello")
+            #expect(!terminal.output.contains("me: hello"))
+            node.emit(.message(ChatMessage(chat: chat, seq: 1, from: me, text: "hello", sent: 0, ref: 1, line: 1)))
+            await terminal.output(until: "me: hello")
+            terminal.send(.ended)
+        }
+        #expect(result.code == 0 && terminal.output.ranges(of: "me: hello").count == 1)
+        #expect(!terminal.output.contains("\u{1B}[38"), "no colour was asked for")
+    }
+
+    @Test("A bare /accept takes the only invitation, which rings once")
+    func accepts() async {
+        let node = ScriptedSession(me: me)
+        _ = await run(node: node) {
+            node.emit(.inviteReceived(number: 4, from: ada, purpose: .chat, offer: nil, known: .new))
+            await terminal.output(until: "invites you to chat")
+            terminal.type("/accept\r")
+            await terminal.output(until: "#4 was from ada")
+            terminal.send(.ended)
+        }
+        #expect(node.commands == ["\(NodeCommand.accept(.number(4)))"])
+        #expect(terminal.bells == 1)
+    }
+
+    @Test("Ctrl-C says what would end, and a second one leaves; Ctrl-D is /quit; Ctrl-Z stops")
+    func ways() async {
+        var snapshot = NodeSnapshot()
+        snapshot.chat = (id: chat, role: .host, host: me, members: [ada])
+        let node = ScriptedSession(me: me, snapshot: snapshot)
+        let (code, stage) = await run("--color", "never", node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            await terminal.output(until: "hosting ada")
+            terminal.type("\u{4}")
+            await terminal.output(until: "Quitting ends the chat for 1 member.")
+            terminal.type("\u{1A}")
+            terminal.send(.resumed(terminal.size))
+            terminal.type("\u{3}")
+            await terminal.output(until: "Ctrl-C again leaves, which ends the chat for 1 member.")
+            terminal.type("\u{3}")
+        }
+        #expect(code == 0 && stage.home.node.isStopped && terminal.suspensions == 1)
+    }
+
+    @Test("A mention rings once; own lines and a bell in someone's text do not")
+    func bell() async {
+        let node = ScriptedSession(me: me)
+        _ = await run(node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            for (seq, (from, text)) in [(ada, "some \u{7}"), (me, "me"), (ada, "me?"), (ada, "last")].enumerated() {
+                let message = ChatMessage(
+                    chat: chat, seq: UInt64(seq), from: from, text: text, sent: 0, ref: nil, line: nil)
+                node.emit(.message(message))
+                await terminal.output(until: text == "some \u{7}" ? "some ␇" : ": \(text)")
+            }
+            terminal.send(.ended)
+        }
+        #expect(terminal.bells == 1)
+    }
+
+    @Test("What is entered while a command runs is looked at in order")
+    func order() async {
+        let node = ScriptedSession(me: me) { [me, chat] command, line in
+            guard case .say(let text) = command else { return ([], .done) }
+            let message = ChatMessage(
+                chat: chat, seq: UInt64(line ?? 0), from: me, text: text, sent: 0, ref: line, line: line)
+            return ([.message(message)], .message(ref: line ?? 0))
+        }
+        _ = await run("--color", "never", node: node) {
+            await terminal.output(until: "> ")
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            await terminal.output(until: "hosting ada")
+            terminal.type("/send f\rone\rtwo\r")
+            await terminal.output(until: "me: two")
+            terminal.send(.ended)
+        }
+        #expect(node.commands.map { $0.prefix(7) } == ["send(pa", "say(\"on", "say(\"tw"])
+    }
+
+    @Test("Text that finds no chat is given back with the reason")
+    func refused() async {
+        let node = ScriptedSession(me: me) { _, _ in
+            ([], .failed(PeerConnectError(.noChat, "There is no chat.")))
+        }
+        _ = await run(node: node) {
+            await terminal.output(until: "> ")
+            terminal.type("anyone?\r")
+            await terminal.output(until: "There is no chat.")
+            terminal.send(.ended)
+        }
+        #expect(terminal.output.contains("> anyone?"))
+    }
+
+    @Test(
+        "Colour is as the option says, else as NO_COLOR does",
+        arguments: [
+            ([], [:], true), ([], ["NO_COLOR": "1"], false), ([], ["NO_COLOR": ""], true),
+            (["--color", "always"], ["NO_COLOR": "1"], true), (["--color", "never"], [:], false),
+        ] as [([String], [String: String], Bool)])
+    func color(options: [String], environment: [String: String], isColored: Bool) async {
+        let home = ScriptedHome(
+            node: ScriptedSession(me: me), stored: [StoredIdentity(peer: me, isCurrent: true)])
+        let world = Stage(home: home).world(
+            terminal: terminal, environment: ["TERM": "xterm"].merging(environment) { $1 }, sleep: terminal.sleep)
+        let work = Task { await execute(["chat"] + options, in: world) }
+        await terminal.output(until: "nobody else is here yet")
+        terminal.send(.ended)
+        #expect(await work.value == 0)
+        #expect(terminal.output.contains("\u{1B}[2m") == isColored)
+    }
+
+    @Test(
+        "Plain lines where a live area cannot be, or is not wanted",
+        arguments: [
+            (["--plain"], [:]), ([], ["PEERCONNECT_PLAIN": "1"]), ([], ["TERM": "dumb"]), (["--json"], [:]),
+        ] as [([String], [String: String])])
+    func plain(options: [String], environment: [String: String]) async {
+        let node = ScriptedSession(me: me)
+        let stage = Stage(home: ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)]))
+        let environment = ["TERM": "xterm"].merging(environment) { $1 }
+        let input = ScriptedInput([.text("/quit")])
+        let world = stage.world(input: input, terminal: terminal, environment: environment, sleep: terminal.sleep)
+        #expect(await execute(["chat"] + options, in: world) == 0)
+        #expect(terminal.output.isEmpty && !(stage.out + stage.err).isEmpty)
+    }
+
+    @Test("Tab offers commands, peers by name, open numbers and paths")
+    func completion() throws {
+        var board = LiveBoard(me: me)
+        let now = Instant(nanoseconds: 1)
+        board.note(
+            .peerFound(ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])), at: now)
+        board.note(.inviteReceived(number: 12, from: ada, purpose: .chat, offer: nil, known: .new), at: now)
+        var paths = PathExpander(home: "/home/me") { pattern in
+            #expect(pattern == "/home/me/do*")
+            return ["/home/me/docs", "/home/me/done.txt"]
+        }
+        paths.isFolder = { $0.hasSuffix("docs") }
+        let completer = ChatCompleter(board: board, names: NameBook(), paths: paths)
+        func offered(_ text: String) -> String {
+            var editor = LineEditor()
+            for character in text { _ = editor.handle(.text(String(character)), completer: completer.candidates) }
+            if case .candidates(let words) = editor.handle(.tab, completer: completer.candidates) {
+                return words.joined(separator: " ")
+            }
+            return editor.text
+        }
+        #expect(offered("/inv") == "/invite ")
+        #expect(offered("/invite A") == "/invite ada ")
+        #expect(offered("/accept ") == "/accept 12 ")
+        #expect(offered("/send ~/do") == "docs/ done.txt")
+        #expect(offered("/dnd o") == "on off")
+        #expect(offered("plain words") == "plain words")
+    }
+}
