@@ -101,7 +101,7 @@ import Testing
             .inviteReceived(number: 1, from: ada, purpose: .chat, offer: nil, known: .new),
             .fileOffered(try offer(2, from: bob, to: me)))
         let rows = area(board, width: width).questions.map(\.text)
-        let invitation = "#1 ada (\(ada.id.short)) invites you to chat", offer = "#2 bob offers “photos”, 1 kB"
+        let invitation = "#1 ada (\(ada.id.short), new) invites you to chat", offer = "#2 bob offers “photos”, 1 kB"
         #expect(
             rows
                 == (width == 80
@@ -163,7 +163,8 @@ import Testing
         }
         #expect(board.certain(.accept(nil), begun: before) == nil)
         #expect(board.certain(.cancel(nil), begun: after) == nil)
-        board.note(.inviteReceived(number: 2, from: bob, purpose: .chat, offer: nil, known: .new), at: Instant(nanoseconds: 6))
+        board.note(
+            .inviteReceived(number: 2, from: bob, purpose: .chat, offer: nil, known: .new), at: Instant(nanoseconds: 6))
         #expect(board.certain(.accept(nil), begun: Instant(nanoseconds: 7)) == nil, "two are open")
         board.note(.inviteWithdrawn(number: 1, reason: "withdrawn"), at: Instant(nanoseconds: 8))
         #expect(board.certain(.decline(nil), begun: Instant(nanoseconds: 7)) == nil, "one went")
