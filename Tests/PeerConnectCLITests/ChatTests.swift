@@ -194,7 +194,8 @@ struct ChatTests {
             #expect(exit == code)
             #expect(
                 stage.err.contains(
-                    "You offer ada “f”, 1 byte, #2.\nFinished with “f” (#2). Results are 1 \(status.rawValue).\n"))
+                    "You offer ada “f”, 1 byte, #2.\nFinished with “f” (#2). \(status == .verified ? "ada has it." : "ada declined.")\n"
+                ))
         }
     }
 

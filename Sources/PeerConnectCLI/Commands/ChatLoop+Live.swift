@@ -14,6 +14,18 @@ extension ChatLoop {
         }
     }
 
+    /// What is waited for now, where no status line shows it.
+    func explain(_ command: NodeCommand) {
+        guard isInteractive, live == nil else { return }
+        switch command {
+        case .invite:
+            teller.note("Invited. Answers may take 30 s; /start begins with those who have accepted, /end gives up.")
+        case .accept where state.isJoining: teller.note("Accepted. The chat starts when the others have answered.")
+        case .doNotDisturb(let isOn): teller.note(isOn ? "All invitations are refused." : "Invitations are let in.")
+        default: break
+        }
+    }
+
     mutating func take(_ event: TerminalEvent) {
         guard let live else { return }
         for wish in live.take(event) {

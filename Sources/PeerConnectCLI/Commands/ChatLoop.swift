@@ -127,6 +127,7 @@ struct ChatLoop {
             guard let current, current.line == line else { return }
             state.end(current.command, reply)
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
+            if case .done = reply { explain(current.command) }
             self.current = nil
         case .inviteDone(let chat, let answers, let line):
             if line == nil, !invitees.isEmpty { inviteStatus = Invitees.status(of: answers.map(\.1)) }
@@ -265,7 +266,7 @@ struct ChatLoop {
     }
 
     /// A person is there who can be asked.
-    private var isInteractive: Bool { run.world.inputIsTerminal && !run.console.isJSON }
+    var isInteractive: Bool { run.world.inputIsTerminal && !run.console.isJSON }
 
     private var finalStatus: ExitStatus {
         if !invitees.isEmpty, !state.hadChat { return inviteStatus ?? .notReachable }

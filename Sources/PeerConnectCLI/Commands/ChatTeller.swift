@@ -68,7 +68,7 @@ struct ChatTeller {
             ]
         }
         let sentences = snapshot.transfers.map { transfer in
-            let state = transfer.isRunning ? "It is under way." : PlainNarrator.summary(of: transfer.results)
+            let state = transfer.isRunning ? "It is under way." : narrator.summary(of: transfer.results)
             return narrator.sentence(transfer.offer) + (transfer.isOpen ? "" : " " + state)
         }
         answer(line, [("transfers", .array(list))], sentences.isEmpty ? ["There are no transfers."] : sentences)

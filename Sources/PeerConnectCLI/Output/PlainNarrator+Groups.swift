@@ -58,10 +58,13 @@ extension PlainNarrator {
             return .note("\(who(peer)) \(accepted ? "accepted" : "declined") \(title(transfer)).")
         case .fileProgress(let progress): return self.progress(progress, now: now)
         case .fileReceived(let files): return received(files)
-        case .fileDelivered(let transfer, let result): return .note(sentence(transfer, result))
+        case .fileDelivered(let transfer, let result):
+            // An answer was told when it was given, and what the sender stops is told once, at the end.
+            if result.status == .declined || result.reason == .withdrawn { return Lines() }
+            return .note(sentence(transfer, result))
         case .fileDone(let transfer, let results, _):
             defer { forget(transfer) }
-            return .note("Finished with \(title(transfer)). \(Self.summary(of: results))")
+            return .note("Finished with \(title(transfer)). \(summary(of: results))")
         default: return Lines()
         }
     }
@@ -112,13 +115,55 @@ extension PlainNarrator {
     /// What can be typed about an open item, behind the sentence that asks.
     static func ways(_ number: Int) -> String { " Type /accept \(number) or /decline \(number)." }
 
-    static func summary(of results: [TransferResult]) -> String {
-        let kinds: [TransferStatus] = [.verified, .partial, .declined, .failed, .cancelled]
-        let counts = kinds.compactMap { kind in
-            let count = results.count { $0.status == kind }
-            return count > 0 ? "\(count) \(kind.rawValue)" : nil
+    /// Who has it now and who has not: `bob and you have it. carla declined.`
+    func summary(of results: [TransferResult]) -> String {
+        let groups = Dictionary(grouping: results) { Outcome(status: $0.status, reason: $0.reason) }
+        let sentences = groups.sorted { $0.key < $1.key }.map { outcome, results in
+            let peers = results.map(\.peer), isOne = peers.count == 1 && peers[0].id != me
+            let who = list(peers), verb = isOne ? "has" : "have"
+            let sentence =
+                switch outcome.status {
+                case .verified: "\(who) \(verb) it."
+                case .partial: "\(who) \(verb) a part of it."
+                case .declined: "\(who) declined."
+                case .cancelled where outcome.reason == .withdrawn: "It was stopped by its sender for \(who)."
+                case .cancelled: "\(who) stopped it."
+                case .failed: "\(who) did not get it, \(Self.why(outcome.reason))."
+                }
+            return sentence.hasPrefix("you ") ? "Y" + sentence.dropFirst() : sentence
         }
-        return counts.isEmpty ? "Nobody took it." : "Results are \(Amount.list(counts))."
+        return sentences.isEmpty ? "Nobody took it." : sentences.joined(separator: " ")
+    }
+
+    /// How it ended for some; the good first.
+    private struct Outcome: Hashable, Comparable {
+        private static let order: [TransferStatus] = [.verified, .partial, .declined, .cancelled, .failed]
+
+        let status: TransferStatus
+        let reason: TransferReason?
+
+        static func < (left: Outcome, right: Outcome) -> Bool {
+            let places = [left, right].map { order.firstIndex(of: $0.status) ?? order.count }
+            return places[0] != places[1]
+                ? places[0] < places[1] : (left.reason?.rawValue ?? "") < (right.reason?.rawValue ?? "")
+        }
+    }
+
+    private static func why(_ reason: TransferReason?) -> String {
+        switch reason {
+        case .diskFull: "there is not enough room"
+        case .unwritable: "it cannot be written there"
+        case .unreadable: "the sender cannot read it any more"
+        case .changed: "it changed while it was sent"
+        case .corrupt: "it was altered on its way"
+        case .tooLarge: "it is too large"
+        case .stalled: "nothing moved for too long"
+        case .timeout: "there was no answer"
+        case .left: "the chat was left or ended"
+        case .lost: "the connection was lost"
+        case .withdrawn: "its sender stopped it"
+        case nil: "for an unknown reason"
+        }
     }
 
     /// A few are named; a large folder may leave out hundreds.
@@ -141,7 +186,7 @@ extension PlainNarrator {
     }
 
     private func sentence(_ transfer: TransferID, _ result: TransferResult) -> String {
-        let reason = result.reason.map { ", \($0.rawValue)" } ?? ""
+        let reason = result.reason.map { ", \(Self.why($0))" } ?? ""
         let what =
             switch result.status {
             case .verified: "has all of"
