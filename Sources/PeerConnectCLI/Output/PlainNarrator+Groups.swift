@@ -115,7 +115,7 @@ extension PlainNarrator {
     /// What can be typed about an open item, behind the sentence that asks.
     static func ways(_ number: Int) -> String { " Type /accept \(number) or /decline \(number)." }
 
-    /// Who has it now and who has not: `bob and you have it. carla declined.`
+    /// Who has it now, and who has not and why.
     func summary(of results: [TransferResult]) -> String {
         let groups = Dictionary(grouping: results) { Outcome(status: $0.status, reason: $0.reason) }
         let sentences = groups.sorted { $0.key < $1.key }.map { outcome, results in
