@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandLineTests {
     private func stage() throws -> Stage { Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9)))) }
 
@@ -196,7 +196,7 @@ struct CommandLineTests {
         """
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OneShotTests {
     @Test("Browse prints each peer as a row, and leaves no identity behind")
     func browse() async throws {

@@ -111,7 +111,7 @@ struct DoctorTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EmptyListHintTests {
     private func stage() throws -> (Stage, ScriptedSession) {
         let node = ScriptedSession(me: try peer("me", 9))

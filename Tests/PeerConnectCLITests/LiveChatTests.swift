@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The chat command at a terminal that is scripted: keys in, what is written out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LiveChatTests {
     private let me, ada: Peer
     private let chat: ChatID

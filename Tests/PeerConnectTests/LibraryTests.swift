@@ -11,7 +11,7 @@ import Testing
         return try Node(identity: Identity(displayName: DisplayName(name)), settings: settings)
     }
 
-    @Test("Two nodes meet at an address, talk, and end", .timeLimit(.minutes(1)))
+    @Test("Two nodes meet at an address, talk, and end", .timeLimit(.minutes(5)))
     func talk() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: true)
         _ = try await ada.start()
@@ -32,7 +32,7 @@ import Testing
         return nil
     }
 
-    @Test("An offer whose task is cancelled ends, also when nobody answers", .timeLimit(.minutes(1)))
+    @Test("An offer whose task is cancelled ends, also when nobody answers", .timeLimit(.minutes(5)))
     func cancelledOffer() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
         _ = try await ada.start()
@@ -49,7 +49,7 @@ import Testing
         await bob.stop()
     }
 
-    @Test("Who stops while an offer waits ends it", .timeLimit(.minutes(1)))
+    @Test("Who stops while an offer waits ends it", .timeLimit(.minutes(5)))
     func stoppedOffer() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
         _ = try await ada.start()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerDiscovery
 
-@Suite("The own advert", .timeLimit(.minutes(1)))
+@Suite("The own advert", .timeLimit(.minutes(5)))
 struct PublisherTests {
     final class Scene {
         let loop: PollLoop

@@ -110,7 +110,11 @@ extension NodeEngine {
     func lost(_ id: DialID, _ connection: ControlConnection, _ ending: ControlConnection.Ending) {
         guard var dial = dials[id] else { return }
         dial.inFlight[connection.id] = nil
-        let failure = ending.asFailure
+        var failure = ending.asFailure
+        if case .wrongKey(identity.id) = ending {
+            // Networks of containers have the same addresses on every machine: there this program answers itself.
+            failure = (.unreachable, "that is an address of this machine too")
+        }
         dial.failed(at: connection.address, failure.reason, as: failure.answer)
         dials[id] = dial
         if failure.answer == .wrongKey, !dial.isCheck, let expected = dial.expected {

@@ -37,7 +37,7 @@ extension NodeEngine {
 @Suite("A host that alters files on their way") struct AlteringHostTests {
     @Test(
         "A piece that the host changed is refused and the host named, with or without a matching hash",
-        .timeLimit(.minutes(1)), arguments: [false, true])
+        .timeLimit(.minutes(5)), arguments: [false, true])
     func alteredPiece(withHash: Bool) async throws {
         let folder = try TemporaryFolder()
         let content = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 11) }

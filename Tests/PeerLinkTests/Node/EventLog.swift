@@ -68,7 +68,7 @@ private actor EventLog {
         }
         if !attempt() { waiting.append(attempt) }
         let limit = Task {
-            try await Task.sleep(for: .seconds(20))
+            try await Task.sleep(for: .seconds(60))
             stream.continuation.finish()
         }
         defer { limit.cancel() }

@@ -23,7 +23,7 @@ import Testing
         return (host, nodes, address)
     }
 
-    @Test("A line of a member reaches everyone and is delivered", .timeLimit(.minutes(1)))
+    @Test("A line of a member reaches everyone and is delivered", .timeLimit(.minutes(5)))
     func relay() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
         #expect(await members[0].engine.perform(.say("hello"), line: 7).isDone)
@@ -37,7 +37,7 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
-    @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(1)))
+    @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(5)))
     func ends() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
         #expect(await members[0].engine.perform(.leave, line: nil).isDone)
@@ -50,7 +50,7 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
-    @Test("Someone in a chat answers busy, and is free again after it", .timeLimit(.minutes(1)))
+    @Test("Someone in a chat answers busy, and is free again after it", .timeLimit(.minutes(5)))
     func busy() async throws {
         let (host, members, reference) = try await chat(["ada"])
         let stranger = try TestNode("stranger")
@@ -66,7 +66,7 @@ import Testing
         for node in [host, stranger] + members { await node.engine.stop() }
     }
 
-    @Test("A key that is not the expected one is named", .timeLimit(.minutes(1)))
+    @Test("A key that is not the expected one is named", .timeLimit(.minutes(5)))
     func wrongKey() async throws {
         let real = try TestNode("real"), other = try TestNode("other")
         let reference = try await real.start()
@@ -79,7 +79,7 @@ import Testing
         for node in [real, other, caller] { await node.engine.stop() }
     }
 
-    @Test("Two that invite each other at once end in one chat", .timeLimit(.minutes(1)), arguments: 0..<20)
+    @Test("Two that invite each other at once end in one chat", .timeLimit(.minutes(5)), arguments: 0..<20)
     func mutual(_ round: Int) async throws {
         let left = try TestNode("left"), right = try TestNode("right")
         let toLeft = try await left.start(), toRight = try await right.start()
@@ -110,7 +110,7 @@ extension NodeEvent {
 
 @Suite("Goodbyes") struct GoodbyeTests {
     @Test(
-        "Who leaves while lines pour in has left, and is not called crashed", .timeLimit(.minutes(1)), arguments: 0..<10
+        "Who leaves while lines pour in has left, and is not called crashed", .timeLimit(.minutes(5)), arguments: 0..<10
     )
     func leavingInAFlood(_ round: Int) async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }

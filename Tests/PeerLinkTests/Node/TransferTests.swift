@@ -94,7 +94,7 @@ extension NodeEvent {
 extension NodeEngine {
     /// Waits for a moment in which nothing is kept for transfers any more.
     fileprivate func idle() async -> Bool {
-        for _ in 0..<2000 {
+        for _ in 0..<12_000 {
             if hub.writers == 0, hub.jobs.isEmpty { return true }
             try? await Task.sleep(for: .milliseconds(5))
         }
@@ -102,7 +102,7 @@ extension NodeEngine {
     }
 }
 
-@Suite("Transfers between nodes", .timeLimit(.minutes(1))) struct TransferTests {
+@Suite("Transfers between nodes", .timeLimit(.minutes(5))) struct TransferTests {
     private func offer(_ path: String, by name: String, on stage: TransferStage) async throws {
         #expect(await stage[name].engine.perform(.send(paths: [path], to: []), line: nil).isDone)
     }
@@ -219,7 +219,7 @@ extension NodeEngine {
 
 extension NodeEngine {
     fileprivate func hasReceived(_ count: UInt64, of transfer: TransferID) async -> Bool {
-        for _ in 0..<2000 {
+        for _ in 0..<12_000 {
             if let landing = hub.jobs[transfer]?.landing, landing.received >= count { return true }
             try? await Task.sleep(for: .milliseconds(5))
         }
