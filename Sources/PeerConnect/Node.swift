@@ -7,7 +7,8 @@ internal import Synchronization
 /// In the spirit of a session with its advertiser and browser in one: start it, follow `events`, ask with `perform`.
 ///
 ///     let identity = try Identity.reusable(displayName: name, in: folders)
-///     let node = try Node(identity: identity, settings: NodeSettings(downloads: folders.downloads, spools: folders.cache))
+///     let settings = NodeSettings(downloads: folders.downloads, spools: folders.cache + "/spools")
+///     let node = try Node(identity: identity, settings: settings)
 ///     let ready = try await node.start()
 ///     for await event in node.events { … }
 ///

@@ -9,6 +9,9 @@ final class AddressLookup {
     /// A host's addresses come in one packet, or nearly so.
     private static let gathering = 0.05
 
+    /// Anyone may invent addresses; a dial tries 16.
+    private static let atMost = 64
+
     /// What it has found.
     enum Result {
         /// All there is, as far as the network has answered.
@@ -95,7 +98,7 @@ final class AddressLookup {
     private func took(_ event: RecordEvent, _ type: RecordType) {
         switch event {
         case .found(let bytes, let sighting):
-            guard let ip = Self.ip(bytes, type, sighting) else { return }
+            guard let ip = Self.ip(bytes, type, sighting), found[ip] != nil || found.count < Self.atMost else { return }
             found[ip, default: []].insert(sighting)
             if gather == nil { gather = loop.after(Self.gathering) { [weak self] in self?.gathered() } }
         case .gone(let bytes, let sighting):

@@ -34,6 +34,9 @@ struct InvitationRound: Sendable {
             }
         }
 
+        /// Whether it may still come of this round; one that was let in, or has refused, may be invited anew.
+        var isOpen: Bool { if case .answered = state { false } else { true } }
+
         var connection: ConnectionID? {
             switch state {
             case .asked(let connection), .accepted(_, let connection): connection

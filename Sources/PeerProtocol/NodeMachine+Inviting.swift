@@ -47,7 +47,7 @@ extension NodeMachine {
         let running: InvitationRound? = target.flatMap { self.round(in: $0) }
         var present: Set<PeerID> = [me.peer.id]
         if let target, case .hosting(let chat, _) = slots[target] { present.formUnion(chat.view.members.map(\.id)) }
-        let invited = running?.invitees.filter { $0.answer == nil || $0.answer == .accepted } ?? []
+        let invited = running?.invitees.filter(\.isOpen) ?? []
         present.formUnion(invited.compactMap(\.known))
         var seen = present
         let wanted = all.filter { $0.id.map { seen.insert($0).inserted } ?? true }
@@ -92,9 +92,11 @@ extension NodeMachine {
         _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
         _ seconds: Double, _ patience: Double?, _ line: Int?, at moment: Moment
     ) -> InvitationRound {
+        var lines = running?.lines ?? []
+        if !lines.contains(line) { lines.append(line) }
         var round = InvitationRound(
             chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, lines: (running?.lines ?? []) + [line], patience: patience, deadline: moment.now + seconds,
+            offer: offer, lines: lines, patience: patience, deadline: moment.now + seconds,
             invitees: running?.invitees ?? [])
         for invitation in wanted {
             let dial = nextDial()
@@ -130,7 +132,7 @@ extension NodeMachine {
         for id in slots.keys {
             guard var round = round(in: id), let index = round.index(of: dial) else { continue }
             let isDouble = round.invitees.indices.contains {
-                $0 != index && round.invitees[$0].peer?.id == remote.peer.id
+                $0 != index && round.invitees[$0].isOpen && round.invitees[$0].peer?.id == remote.peer.id
             }
             guard remote.peer.id != me.peer.id, !isDouble else {
                 effects.append(.close(connection))

@@ -18,9 +18,15 @@ package enum ThisProcess {
 
     /// The login of the user this process runs as; from the environment when the system's list lacks that user, as it does
     /// in containers.
-    package static var login: String { listedLogin ?? variable("LOGNAME") ?? variable("USER") ?? "user" }
+    package static var login: String {
+        listed(\.pw_name) ?? variable("LOGNAME") ?? variable("USER") ?? "user"
+    }
 
-    private static var listedLogin: String? {
+    /// The home folder in the system's list of users, for a service that starts without HOME.
+    package static var home: String? { listed(\.pw_dir) }
+
+    /// What the system's list of users says of the one this process runs as.
+    private static func listed(_ field: KeyPath<passwd, UnsafeMutablePointer<CChar>?>) -> String? {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16 << 10)
@@ -29,7 +35,7 @@ package enum ThisProcess {
             guard let start = buffer.baseAddress,
                 getpwuid_r(geteuid(), &entry, start, buffer.count, &found) == 0, found != nil
             else { return nil }
-            return entry.pw_name.map { String(cString: $0) }
+            return entry[keyPath: field].map { String(cString: $0) }
         }
     }
 

@@ -111,15 +111,14 @@ struct ThreeHostTests {
             z.register_service(ServiceInfo("_peerconnect._tcp.local.", "zoe x._peerconnect._tcp.local.", port=4000,
                 addresses=[socket.inet_aton("10.77.0.2")], server="zoe.local.", properties={"txtvers": "1", "id": "\(id)",
                 "name": "zoe", "pv": "1-1", "st": "idle", "kind": "chat", "run": "abcdefgh-1"}))
-            time.sleep(30)
+            sys.stdin.read()
             """
         let path = lab.folder + "/zoe.py"
         try Data(script.utf8).write(to: URL(filePath: path))
-        async let publisher = Task.detached { try? lab.lan("exec", "2", "timeout", "20", "/usr/bin/python3", path) }
-            .value
+        let publisher = try lab.tool(2, "/usr/bin/python3", path)
+        defer { publisher.endInput() }
         let found = try await program.event("peer.found", within: 18) { $0.name(of: "peer") == "zoe" }
         #expect((found["addresses"] as? [String])?.contains("10.77.0.2:4000") == true)
-        _ = await publisher
     }
 
     @Test("One shot: a file goes from send to receive, and exit codes say how it went")

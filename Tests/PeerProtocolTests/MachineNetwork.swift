@@ -108,6 +108,18 @@ final class MachineNetwork {
         try settle()
     }
 
+    /// The connection between two nodes breaks: each hears of it, the first as a silence.
+    func lose(_ node: Int, _ other: Int) throws {
+        let connection = try #require(
+            ends.first { _, ends in ends == (node, other) || ends == (other, node) }?.key)
+        for end in [node, other] { closed.insert(Way(connection: connection, to: end)) }
+        for end in [node, other] {
+            nodes[end].machine.closed(connection, isSilent: end == node, at: moment)
+            carryOut(end)
+        }
+        try settle()
+    }
+
     func scheduleLine(_ text: String, by node: Int) { schedule(node) { _ = $0.say(text, line: nil, at: $1) } }
 
     /// An offer of one file, as `node` makes it.

@@ -99,6 +99,49 @@ struct RunningChatTests {
         #expect(network.nodes[0].machine.isIdle && network.nodes[2].machine.isIdle)
     }
 
+    @Test("A line that was lost with a member's connection is told to its author, and one that was left behind is not")
+    func lostWithMember() throws {
+        let network = try chat(of: 4, among: 4, seed: 7)
+        try say("hi", by: 1, in: network)
+        try network.advance(0.2, at: [0, 2])
+        try network.lose(0, 3)
+        let told = network.nodes[1].events.compactMap {
+            if case .messageDelivered(_, _, _, let missing, _) = $0 { missing.map(\.id) } else { nil }
+        }
+        #expect(told == [[network.id(3)]])
+        try say("and now?", by: 1, in: network)
+        network.schedule(2) { _ = $0.leave(at: $1) }
+        try network.settle()
+        let both = network.nodes[1].events.compactMap {
+            if case .messageDelivered(_, _, _, let missing, _) = $0 { missing.map(\.id) } else { nil }
+        }
+        #expect(both == [[network.id(3)], []])
+    }
+
+    @Test("Who declined can be invited again while the others are still asked, and each command hears of its own")
+    func invitedAgain() throws {
+        let network = MachineNetwork(3, seed: 8)
+        network.scheduleInvite(from: 0, to: [1, 2])
+        try network.settle()
+        network.schedule(1) { _ = $0.decline(nil, line: nil, at: $1) }
+        try network.settle()
+        let again = NodeMachine.Invitation(
+            target: .peer(network.id(1), addresses: []), label: "1", peer: network.nodes[1].peer)
+        network.schedule(0) { _ = $0.invite([again], line: 9, at: $1) }
+        try network.settle()
+        for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        #expect(network.nodes[0].machine.currentView?.members.count == 2)
+        let done = network.nodes[0].events.compactMap {
+            if case .inviteDone(_, let answers, let line) = $0 {
+                "\(line ?? 0): \(answers.map(\.1.rawValue))"
+            } else {
+                nil
+            }
+        }
+        #expect(done == [#"0: ["declined", "accepted"]"#, #"9: ["accepted"]"#])
+    }
+
     // MARK: Offers
 
     private func results(_ node: MachineNetwork.Node) -> [[String]] {

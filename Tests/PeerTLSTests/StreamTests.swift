@@ -66,6 +66,27 @@ import Testing
         #expect(arrived.bytes == Array(repeatElement(plain, count: 40).joined()))
     }
 
+    @Test("A new key in the middle of the stream changes nothing for who reads, in either direction")
+    func keyUpdates() throws {
+        var pair = Pair()
+        try pair.connect()
+        var sent: [UInt8] = []
+        for part in 0..<5 {
+            try pair.dialler.write([UInt8](repeating: UInt8(part), count: 20_000))
+            try pair.dialler.updateKey()
+            sent += pair.dialler.takeOutput()
+        }
+        try pair.dialler.write([5])
+        sent += pair.dialler.takeOutput()
+        let arrived = try pair.listener.readAll(sent, size: 1000)
+        #expect(arrived.bytes == (0..<5).flatMap { [UInt8](repeating: UInt8($0), count: 20_000) } + [5])
+        // Nothing is asked for in return.
+        #expect(pair.listener.takeOutput().isEmpty)
+        try pair.listener.updateKey()
+        try pair.listener.write([6])
+        #expect(try pair.dialler.readAll(pair.listener.takeOutput()).bytes == [6])
+    }
+
     @Test("The end of the stream is told from bytes that are still missing")
     func ending() throws {
         var pair = Pair()

@@ -1,22 +1,7 @@
-internal import Glibc
 internal import PeerModel
 
-/// The user and the machine, for defaults only: nothing that is stored depends on them later.
+/// What a first run proposes; nothing that is stored depends on user or machine later.
 enum Account {
-    /// The home folder in the system's list of users, for a service that starts without HOME.
-    static func home() -> String? {
-        var entry = passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        var buffer = [CChar](repeating: 0, count: 16 << 10)
-        return buffer.withUnsafeMutableBufferPointer { buffer in
-            // The text lies in the buffer, so it is copied before that goes.
-            guard let start = buffer.baseAddress,
-                getpwuid_r(geteuid(), &entry, start, buffer.count, &found) == 0, found != nil
-            else { return nil }
-            return entry.pw_dir.map { String(cString: $0) }
-        }
-    }
-
     /// `LOGIN@HOST` without control characters, cut to 63 bytes on a character border.
     static func proposedName(login: String, host: String) -> DisplayName {
         let visible = (login.isEmpty || host.isEmpty ? login + host : login + "@" + host).unicodeScalars

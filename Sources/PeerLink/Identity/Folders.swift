@@ -1,5 +1,6 @@
 internal import Glibc
 package import PeerModel
+internal import PeerSystem
 
 /// Where everything of a user is kept; absolute paths, none of which needs to exist yet.
 ///
@@ -25,7 +26,7 @@ package struct Folders: Hashable, Sendable {
             downloads = root + "/downloads"
             return
         }
-        guard let user = Self.path(environment["HOME"]) ?? Self.path(Account.home()) else {
+        guard let user = Self.path(environment["HOME"]) ?? Self.path(ThisProcess.home) else {
             throw PeerConnectError(
                 .cannotStart, "No home folder is known: HOME is not set.",
                 hint: "Set HOME, or name a folder with --home DIR.")

@@ -9,10 +9,12 @@ extension NodeEngine {
     func dial(_ id: DialID, _ target: DialTarget) {
         switch target {
         case .peer(let peer, let addresses):
-            let known = addresses.isEmpty ? directory.peer(peer)?.addresses ?? [] : addresses
-            let label = directory.peer(peer)?.peer.name ?? peer.short
-            begin(Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now()))
-            refresh(id, peer)
+            // Hidden peers too: they may answer by now.
+            let known = addresses.isEmpty ? nearby[peer]?.addresses ?? [] : addresses
+            let label = nearby[peer]?.name ?? peer.short
+            var dial = Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now())
+            dial.isRefreshing = refresh(id, peer)
+            begin(dial)
         case .address(let typed, let expected):
             let port = typed.port ?? Limits.defaultPort
             switch typed.host {
@@ -31,13 +33,13 @@ extension NodeEngine {
         }
     }
 
-    /// Asks the network where the peer is now, while what is known is tried.
-    private func refresh(_ id: DialID, _ peer: PeerID) {
-        guard let discovery, nearby[peer] != nil, dials[id] != nil else { return }
-        dials[id]?.isRefreshing = true
+    /// Asks the network where the peer is now, while what is known is tried; false when there is nobody to ask.
+    private func refresh(_ id: DialID, _ peer: PeerID) -> Bool {
+        guard let discovery, nearby[peer] != nil else { return false }
         discovery.refresh(peer) { [weak self] addresses in
             self?.loop.post { self?.assumeIsolated { $0.refreshed(id, addresses) } }
         }
+        return true
     }
 
     private func refreshed(_ id: DialID, _ addresses: [PeerAddress]) {

@@ -18,6 +18,8 @@ extension NodeEngine {
         let transfer: TransferID
         let isSpool: Bool
         let feed: Feed
+        /// Bytes of all files.
+        let size: UInt64
         let sender: Peer
         /// Who hands the bytes over: the sender, or the host that passes them on.
         let neighbour: Peer
@@ -39,18 +41,18 @@ extension NodeEngine {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
             job.isWanted = true
             job.manifestLength = body.manifestLength
-            keep(job, source, PieceLedger(length: job.ledger.length), from: .spool, open: open)
+            keep(job, body.size, source, PieceLedger(length: job.ledger.length), from: .spool, open: open)
         } else {
             let job = TransferJob(transfer, length: body.manifestLength + body.size, isSpooled: false)
             job.manifestLength = body.manifestLength
-            fetch(job, source, open: open)
+            fetch(job, body.size, source, open: open)
         }
     }
 
     /// Receives only to pass on.
     func relay(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
         let length = body.manifestLength + body.size, spools = settings.spools, promised = hub.promised
-        fetch(TransferJob(transfer, length: length, isSpooled: true), source) { () throws(TransferFailure) in
+        fetch(TransferJob(transfer, length: length, isSpooled: true), body.size, source) { () throws(TransferFailure) in
             // Relaying may use half of what is free.
             guard FreeSpace.isEnough(for: length * 2, at: spools, promised: promised) else { throw .diskFull }
             return .spool(try Spool(folder: spools, length: length))
@@ -58,22 +60,23 @@ extension NodeEngine {
     }
 
     private func fetch(
-        _ job: TransferJob, _ source: RemoteSource,
+        _ job: TransferJob, _ size: UInt64, _ source: RemoteSource,
         open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
     ) {
         hub.add(job)
-        keep(job, source, job.ledger, from: .neighbour(source.connection), open: open)
+        keep(job, size, source, job.ledger, from: .neighbour(source.connection), open: open)
     }
 
     /// Starts the thread that makes a place for the bytes, then checks and keeps what comes in the queue.
     private func keep(
-        _ job: TransferJob, _ source: RemoteSource, _ ledger: PieceLedger, from feed: Feed,
+        _ job: TransferJob, _ size: UInt64, _ source: RemoteSource, _ ledger: PieceLedger, from feed: Feed,
         open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
     ) {
         let isSpool = if case .neighbour = feed { job.isSpooled } else { false }
         let neighbour = connections[source.connection]?.remote?.peer ?? source.sender
         let keeper = Keeper(
-            transfer: job.transfer, isSpool: isSpool, feed: feed, sender: source.sender, neighbour: neighbour)
+            transfer: job.transfer, isSpool: isSpool, feed: feed, size: size, sender: source.sender,
+            neighbour: neighbour)
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
@@ -140,13 +143,12 @@ extension NodeEngine {
         let transfer = keeper.transfer
         switch outcome {
         case .landed(let landed, let isPartial):
-            let size = hub.jobs[transfer]?.ledger.length ?? 0
             report(.stored(transfer))
-            report(.progress(transfer, size))
+            if let length = hub.jobs[transfer]?.ledger.length { report(.progress(transfer, length)) }
             emit(
                 .fileReceived(
                     ReceivedFiles(
-                        transfer: transfer, from: keeper.sender, paths: landed.paths, size: size,
+                        transfer: transfer, from: keeper.sender, paths: landed.paths, size: keeper.size,
                         mended: landed.mended, skipped: landed.skipped)))
             report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
         case .kept: report(.stored(transfer))
@@ -164,7 +166,8 @@ extension NodeEngine {
         if !keeper.isSpool, job.isWanted {
             report(.received(keeper.transfer, .failed, reason), text: text, of: keeper.sender)
         }
-        job.receiving?.cancel()
+        // What comes into a spool goes on, for those it is passed on to.
+        if case .neighbour = keeper.feed { job.receiving?.cancel() }
         // Whoever is served from these bytes cannot get the rest of them.
         guard keeper.isSpool || !job.isSpooled else { return }
         job.end(reason)

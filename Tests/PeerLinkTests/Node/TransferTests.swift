@@ -153,6 +153,25 @@ extension NodeEngine {
         await stage.stop()
     }
 
+    @Test("A host that takes what it relays, and then does not want it, goes on relaying")
+    func hostCancelsWhatItRelays() async throws {
+        let stage = try await TransferStage(host: "host", members: ["ada", "bob"], takers: [])
+        try await offer(stage.file("data", 40 << 20), by: "ada", on: stage)
+        let transfer = try await stage["host"].next("an offer") { $0.offer }
+        let gate = try await stage["ada"].engine.gate(transfer.transfer, from: 3 << 20)
+        try await accept("bob", on: stage)
+        _ = try await stage["host"].next("bob's answer") { $0.hasAccepted(transfer.transfer) ? true : nil }
+        #expect(await stage["host"].engine.perform(.accept(.number(transfer.number)), line: nil).isDone)
+        #expect(await stage["host"].engine.hasReceived(2 << 20, of: transfer.transfer))
+        #expect(await stage["host"].engine.perform(.cancel(.number(transfer.number)), line: nil).isDone)
+        #expect(try await stage["ada"].next("the host's result") { $0.result(of: "host") }.status == .cancelled)
+        gate.open()
+        #expect(try await stage["ada"].next("bob's result") { $0.result(of: "bob") }.status == .verified)
+        #expect(await stage["host"].engine.idle())
+        #expect(try stage.arrived("host").isEmpty)
+        await stage.stop()
+    }
+
     @Test("Whoever stops in the middle of a transfer leaves no partial files", arguments: ["host", "bob"])
     func stops(_ name: String) async throws {
         let stage = try await TransferStage(host: "host", members: ["ada", "bob"], takers: [])
@@ -238,6 +257,10 @@ extension NodeEngine {
 extension NodeEvent {
     fileprivate var results: [TransferResult]? {
         if case .fileDone(_, let results, _) = self { results } else { nil }
+    }
+
+    fileprivate func hasAccepted(_ transfer: TransferID) -> Bool {
+        if case .fileAnswered(transfer, _, true, _) = self { true } else { false }
     }
 
     fileprivate var withdrawal: String? {
