@@ -56,7 +56,7 @@ package enum Diagnosis {
     ///
     /// The second look goes through a responder of its own where there is one, so that the advert really comes from the
     /// network and not from the daemon's memory, and on the networks named: the two would else meet on the loopback
-    /// interface. Takes 3 s, or so many seconds when it does not show, and up to 2 s to leave.
+    /// interface. Takes 3 s, or so many seconds when it or any other peer does not show, and up to 2 s to leave.
     package static func trial(
         _ settings: NodeSettings, watching networks: [String], within seconds: Double
     ) async -> Trial {
@@ -145,7 +145,7 @@ package enum Diagnosis {
             case .settled: isSettled = true
             case .over: return true
             }
-            return isSettled && trial.isSeen
+            return isSettled && trial.isSeen && !trial.others.isEmpty
         }
 
         private mutating func publisher(_ event: DiscoveryEvent) {
