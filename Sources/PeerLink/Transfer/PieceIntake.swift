@@ -28,6 +28,9 @@ struct PieceIntake {
     /// Called after each piece with the bytes kept so far.
     let progress: @Sendable (UInt64) -> Void
 
+    /// Half of the smallest second-level cache in common use (256 KiB) would do; less costs more calls.
+    private static let slice = 64 << 10
+
     /// Runs until the transfer has ended here, well or not; what has not landed then is removed, unless others need it.
     func run() -> Outcome {
         defer { queue.close() }
@@ -63,15 +66,29 @@ struct PieceIntake {
     private func keep(_ buffer: PieceBuffer, _ chain: inout PieceChain) throws(TransferFailure) {
         switch keeping {
         case .landing(let landing):
-            let hash = SHA256.hash(buffer.bytes)
+            let hash = try write(buffer.bytes, to: landing)
             guard hash.bytes == buffer.hash else { throw .corrupt("piece \(buffer.index) was altered on its way") }
             chain.append(hash, length: buffer.count)
-            try landing.append(buffer.bytes)
         case .spool(let spool):
             try spool.write(buffer.bytes, at: ledger.range(of: buffer.index).lowerBound)
         }
         ledger.state.update { $0.hashes += buffer.hash }
         progress(ledger.range(of: buffer.index).upperBound)
+    }
+
+    /// Hashes and writes a piece slice by slice, so that a slice is still in the core's own cache when it is written.
+    ///
+    /// What turns out to be altered is in the partial files by then, but is never served to anyone and never lands.
+    private func write(_ bytes: UnsafeRawBufferPointer, to landing: Landing) throws(TransferFailure) -> Digest {
+        var hash = SHA256()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let slice = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.slice))
+            hash.update(slice)
+            try landing.append(slice)
+            rest = rest.dropFirst(Self.slice)
+        }
+        return hash.finish()
     }
 
     private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
