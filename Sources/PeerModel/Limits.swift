@@ -40,6 +40,8 @@ package enum Limits {
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0
     package static let pendingInvitations = 8
+    /// Of those, from strangers at one address: one machine with many keys does not keep everybody else out.
+    package static let questionsPerSource = 2
     /// How long the same peer's refusal is not told again.
     package static let refusalPause = 60.0
     /// Who may ever have spoken in one chat: their counters are in the welcome, which must fit in a frame.

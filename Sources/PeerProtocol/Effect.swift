@@ -52,8 +52,8 @@ package enum TransferOrder: Sendable {
 
 /// Where the bytes of a transfer come from.
 package struct RemoteSource: Sendable {
-    /// The neighbour: the host for a member, the sender for a host.
-    package let connection: ConnectionID
+    /// The neighbour: the host for a member, the sender for a host; `nil` when it has gone and all is here already.
+    package let connection: ConnectionID?
     /// The key that must have signed the pieces, SubjectPublicKeyInfo.
     package let key: [UInt8]
     /// Who sends, for paths and messages.

@@ -65,6 +65,8 @@ package struct RemotePeer: Hashable, Sendable {
     package let peer: Peer
     /// SubjectPublicKeyInfo, from the TLS handshake.
     package let key: [UInt8]
+    /// The address or network it comes from, for limits on strangers; empty when it was dialled.
+    package var source: [UInt8] = []
 
     package init(peer: Peer, key: [UInt8]) {
         self.peer = peer

@@ -8,24 +8,21 @@ extension HostChat {
         _ transfer: TransferID, by id: PeerID, accepted: Bool, automatic: Bool, at moment: Moment,
         numbers: inout ItemNumbers
     ) -> [Effect] {
-        guard let record = view.transfers[transfer], !record.isDone else { return [] }
-        switch record.standing(of: id) {
-        case .open, .ended(.declined, _): break
-        default: return []
-        }
+        guard let record = view.transfers[transfer], record.mayAnswer(accepted, of: id) else { return [] }
         let event = ChatEvent.Body.answered(transfer, by: id, accepted: accepted, automatic: automatic)
         var effects = order(event, at: moment, numbers: &numbers)
-        moved[id] = moment.now
+        moves[id]?.at = moment.now
         if accepted { effects += fetch(transfer, by: id) }
         return effects
     }
 
     /// The first acceptance makes the host ask the sender for the bytes; its own acceptance makes it keep the files.
     private mutating func fetch(_ transfer: TransferID, by id: PeerID) -> [Effect] {
-        guard let record = view.transfers[transfer], !record.offer.isMine,
-            let link = links[record.offer.from.id]
-        else { return [] }
-        let source = RemoteSource(connection: link.connection, key: record.senderKey, sender: record.offer.from)
+        guard let record = view.transfers[transfer], !record.offer.isMine else { return [] }
+        let connection = links[record.offer.from.id]?.connection
+        // Who has given everything may have gone.
+        guard connection != nil || record.isStored else { return [] }
+        let source = RemoteSource(connection: connection, key: record.senderKey, sender: record.offer.from)
         if id == view.me.id {
             view.transfers[transfer]?.isFetched = true
             return [.transfer(.receive(transfer, record.body, chat: view.chat, from: source))]
@@ -62,7 +59,9 @@ extension HostChat {
     ) -> [Effect] {
         guard let record = view.transfers[transfer] else { return [] }
         return record.unfinished.flatMap {
-            result(transfer, of: $0, .failed, reason, at: moment, numbers: &numbers)
+            // That there is no room here is nothing that happened to the others.
+            let isOurs = reason.isOfOneMachine && $0 != view.me.id
+            return result(transfer, of: $0, .failed, isOurs ? .lost : reason, at: moment, numbers: &numbers)
         }
     }
 
@@ -83,18 +82,16 @@ extension HostChat {
 
     /// A recipient asks for bytes: only who accepted gets them.
     mutating func serve(_ get: Get, to id: PeerID, at moment: Moment) -> [Effect] {
-        moved[id] = moment.now
         guard let link = links[id], let record = view.transfers[get.transfer], record.standing(of: id) == .accepted
         else { return [] }
+        moves[id]?.asked(at: moment.now)
         return [.transfer(.serve(get.transfer, to: link.connection, ticket: get.ticket, piece: get.piece))]
     }
 
     /// Passes a recipient's progress on to the sender.
     mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
         guard let record = view.transfers[transfer], record.standing(of: id) == .accepted else { return [] }
-        moved[id] = moment.now
-        // What is all there may take its time to be written.
-        if bytes >= record.streamLength { moved[id] = moment.now + Limits.landing }
+        moves[id]?.reached(bytes, of: record.streamLength, at: moment.now)
         if record.offer.isMine { return view.progress(transfer, of: id, bytes: bytes, at: moment) }
         guard let link = links[record.offer.from.id] else { return [] }
         return [.send(link.connection, .progress(transfer: transfer, peer: id, bytes: bytes))]
@@ -131,15 +128,50 @@ extension HostChat {
     /// When the first of them has kept the others waiting too long.
     var stallDeadline: Instant? {
         guard let patience, !isOver else { return nil }
-        return awaited.compactMap { moved[$0.1].map { $0 + patience } }.min()
+        return awaited.compactMap { moves[$0.1].map { $0.at + patience } }.min()
     }
 
     mutating func endStalled(at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
         guard let patience, !isOver else { return [] }
         return awaited.flatMap { (transfer, id) -> [Effect] in
-            guard let last = moved[id], moment.now >= last + patience else { return [] }
+            guard let last = moves[id]?.at, moment.now >= last + patience else { return [] }
             let isOpen = view.transfers[transfer]?.standing(of: id) == .open
             return result(transfer, of: id, .failed, isOpen ? .timeout : .stalled, at: moment, numbers: &numbers)
+        }
+    }
+}
+
+extension TransferReason {
+    /// Whether it tells of the machine that ran into it, and of no other.
+    fileprivate var isOfOneMachine: Bool {
+        switch self {
+        case .diskFull, .tooLarge, .unwritable: true
+        default: false
+        }
+    }
+}
+
+extension HostChat {
+    /// When a recipient last did something for its files: words alone, or the same words again, are nothing done.
+    struct Move {
+        var at: Instant
+        private var bytes: UInt64 = 0
+        private var hasAsked = false
+
+        init(at: Instant) { self.at = at }
+
+        mutating func asked(at now: Instant) {
+            guard !hasAsked else { return }
+            hasAsked = true
+            at = now
+        }
+
+        mutating func reached(_ bytes: UInt64, of length: UInt64, at now: Instant) {
+            let bytes = min(bytes, length)
+            guard bytes > self.bytes else { return }
+            self.bytes = bytes
+            // What is all there may take its time to be written.
+            at = bytes == length ? now + Limits.landing : now
         }
     }
 }

@@ -14,8 +14,8 @@ package struct HostChat: Sendable {
     private(set) var links: [PeerID: Link] = [:]
     private var joins: [PeerID: SignedBytes] = [:]
     private var deliveries = Deliveries()
-    /// In a chat for files: when each recipient last did something for them.
-    var moved: [PeerID: Instant] = [:]
+    /// In a chat for files: what each recipient last did for them.
+    var moves: [PeerID: Move] = [:]
     private let environment: Environment
     private(set) var isOver = false
 
@@ -86,6 +86,7 @@ package struct HostChat: Sendable {
     ) -> [Effect] {
         guard !isOver, let link = links.removeValue(forKey: id) else { return [] }
         joins[id] = nil
+        moves[id] = nil
         var effects: [Effect] = [.close(link.connection)]
         effects += order(.left(id, reason), at: moment, numbers: &numbers)
         effects += dropFromTransfers(id, reason == .left ? .left : .lost, at: moment, numbers: &numbers)
@@ -156,7 +157,7 @@ package struct HostChat: Sendable {
             return effects
         }
         // Someone may have left while the offer was on its way.
-        for id in body.recipients { moved[id] = moment.now }
+        for id in body.recipients where links[id] != nil { moves[id] = Move(at: moment.now) }
         let gone = body.recipients.filter { links[$0] == nil && $0 != view.me.id && $0 != statement.author }
         return order(.offered(signed), at: moment, numbers: &numbers)
             + gone.flatMap { result(body.transfer, of: $0, .failed, .left, at: moment, numbers: &numbers) }

@@ -16,6 +16,8 @@ struct InvitationRound: Sendable {
         let label: String
         /// Of the command that named it.
         let line: Int?
+        /// When it is too late to answer.
+        let deadline: Instant
         var peer: Peer?
         /// For a peer asked for by its ID before its name is known.
         var id: PeerID?
@@ -55,7 +57,8 @@ struct InvitationRound: Sendable {
     let lines: [Int?]
     /// How long a recipient of the files may do nothing.
     let patience: Double?
-    let deadline: Instant
+    /// When the chat starts with those who have accepted by then; `nil` once that has passed: then each starts it.
+    var startBy: Instant?
     var invitees: [Invitee]
 
     var isComplete: Bool { invitees.allSatisfy { $0.answer != nil } }
@@ -67,13 +70,11 @@ struct InvitationRound: Sendable {
     }
 
     /// Whether this peer was asked and has not answered yet.
-    func isWaiting(for id: PeerID) -> Bool {
-        invitees.contains { ($0.peer?.id ?? $0.id) == id && $0.answer == nil }
-    }
+    func isWaiting(for id: PeerID) -> Bool { invitees.contains { $0.known == id && $0.answer == nil } }
 
     var isDiallingUnknown: Bool {
         invitees.contains { invitee in
-            if case .dialling = invitee.state { invitee.peer == nil && invitee.id == nil } else { false }
+            if case .dialling = invitee.state { invitee.known == nil } else { false }
         }
     }
 
@@ -91,23 +92,52 @@ struct InvitationRound: Sendable {
         }
     }
 
+    /// When something is due: an answer, or the start.
+    var deadline: Instant? {
+        (invitees.filter { $0.answer == nil }.map(\.deadline) + [startBy].compactMap { $0 }).min()
+    }
+
     /// Takes the invitation back from everyone who has not answered, or with `all` from those who accepted too.
     mutating func withdraw(_ reason: WithdrawReason, as answer: Answer, all: Bool) -> [Effect] {
-        var effects: [Effect] = []
-        for index in invitees.indices {
-            switch invitees[index].state {
-            case .dialling(let dial): effects.append(.abandon(dial))
-            case .asked(let connection):
-                effects += [.send(connection, .withdraw(chat: chat, reason: reason)), .close(connection)]
-            case .accepted(_, let connection) where all:
-                effects += [.send(connection, .withdraw(chat: chat, reason: reason)), .close(connection)]
-            case .accepted, .answered: continue
-            }
-            invitees[index].state = .answered(answer, nil)
-            effects.append(
-                .emit(.inviteAnswered(invitees[index].target, answer: answer, reason: nil, line: invitees[index].line)))
+        invitees.indices.filter { all ? invitees[$0].isOpen : invitees[$0].answer == nil }.flatMap { index in
+            takeBack(index, reason) + settle(index, answer)
         }
-        return effects
+    }
+
+    /// Takes it back from those who have had their time.
+    mutating func expire(at now: Instant) -> [Effect] {
+        if let start = startBy, now >= start { startBy = nil }
+        let due = invitees.indices.filter { invitees[$0].answer == nil && now >= invitees[$0].deadline }
+        return due.flatMap { takeBack($0, .timeout) + settle($0, .timeout) }
+    }
+
+    /// Takes it back from everyone without a word to the user: the chat that takes this one's place decides how it ends.
+    func giveWay() -> [Effect] { invitees.indices.flatMap { takeBack($0, .crossed) } }
+
+    /// How it ends for those who were open when it gave way: in the other chat or not.
+    mutating func settle(present: Set<PeerID>) -> [Effect] {
+        invitees.indices.filter { invitees[$0].isOpen }.flatMap { index -> [Effect] in
+            let isPresent = invitees[index].known.map(present.contains) ?? false
+            return settle(index, isPresent ? .accepted : .timeout)
+        }
+    }
+
+    private func takeBack(_ index: Int, _ reason: WithdrawReason) -> [Effect] {
+        switch invitees[index].state {
+        case .dialling(let dial): [.abandon(dial)]
+        case .asked(let connection), .accepted(_, let connection):
+            [.send(connection, .withdraw(chat: chat, reason: reason)), .close(connection)]
+        case .answered: []
+        }
+    }
+
+    private mutating func settle(_ index: Int, _ answer: Answer) -> [Effect] {
+        let isNews = invitees[index].answer != answer
+        invitees[index].state = .answered(answer, nil)
+        guard isNews else { return [] }
+        let event = NodeEvent.inviteAnswered(
+            invitees[index].target, answer: answer, reason: nil, line: invitees[index].line)
+        return [.emit(event)]
     }
 }
 

@@ -158,11 +158,7 @@ extension MemberChat {
 
     /// This peer's answer to an offer; accepting starts the receiving.
     mutating func respond(_ transfer: TransferID, accepted: Bool, automatic: Bool) -> [Effect] {
-        guard var record = view.transfers[transfer], !record.isDone else { return [] }
-        switch record.standing(of: view.me.id) {
-        case .open where record.answer == nil, .ended(.declined, _): break
-        default: return []
-        }
+        guard var record = view.transfers[transfer], record.mayAnswer(accepted, of: view.me.id) else { return [] }
         record.answer = accepted
         view.transfers[transfer] = record
         let answer = Effect.send(

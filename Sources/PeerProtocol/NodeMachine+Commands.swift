@@ -42,14 +42,12 @@ extension NodeMachine {
     private mutating func decide(_ item: Item?, accepted: Bool, at moment: Moment) -> Reply {
         switch find(item, in: open) {
         case .failure(let error):
+            guard case .number(let number)? = item,
+                let (id, record) = records().first(where: { $0.1.offer.number == number })
+            else { return .failed(error) }
             // A declined offer may be accepted as long as its transfer runs.
-            if accepted, case .number(let number)? = item,
-                let (id, record) = records().first(where: { $0.1.offer.number == number }), !record.isDone
-            {
-                respond(record.offer.transfer, in: id, accepted: true, automatic: false, at: moment)
-                return .done
-            }
-            return .failed(over(item) ?? error)
+            guard record.mayAnswer(accepted, of: me.peer.id) else { return .failed(settled(record)) }
+            respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
         case .success(.question(let question)):
             if accepted {
                 accept(question, isCrossing: false, at: moment)
@@ -62,13 +60,15 @@ extension NodeMachine {
         return .done
     }
 
-    /// What to say of an offer whose transfer has ended.
-    private func over(_ item: Item?) -> PeerConnectError? {
-        guard case .number(let number)? = item,
-            let record = records().map(\.1).first(where: { $0.offer.number == number }), record.isDone
-        else { return nil }
-        return PeerConnectError(
-            .noSuchNumber, "#\(number) is over.", hint: "Ask \(record.offer.from.name) to send it again.")
+    /// What to say of a transfer that takes no answer.
+    private func settled(_ record: TransferRecord) -> PeerConnectError {
+        let number = record.offer.number, sender = record.offer.from.name
+        if record.offer.isMine { return PeerConnectError(.noSuchNumber, "#\(number) is your own.") }
+        if record.isDone {
+            return PeerConnectError(.noSuchNumber, "#\(number) is over.", hint: "Ask \(sender) to send it again.")
+        }
+        let text = record.isFor(me.peer.id) ? "#\(number) is answered already." : "#\(number) is not for you."
+        return PeerConnectError(.noSuchNumber, text)
     }
 
     private func find<T>(
@@ -161,6 +161,10 @@ extension NodeMachine {
         case .failure(let error): return .failed(error)
         case .success(let (id, record)):
             let (transfer, me) = (record.offer.transfer, me.peer.id)
+            guard record.offer.isMine || record.unfinished.contains(me) else {
+                let text = "#\(record.offer.number) is between others; its sender can stop it."
+                return .failed(PeerConnectError(.noSuchNumber, text))
+            }
             withMember(id) { chat, _ in chat.cancel(transfer) }
             withHost(id) { $0.cancel(transfer, by: me, at: moment, numbers: &$1) }
             return .done
@@ -187,6 +191,9 @@ extension NodeMachine {
         for (id, slot) in slots { if case .joining(let joining) = slot { return (id, joining) } }
         return nil
     }
+
+    /// Whether an acceptance still waits for its chat.
+    var isJoining: Bool { joining != nil }
 
     package mutating func end(at moment: Moment) -> Reply {
         if let id = chat {

@@ -10,17 +10,12 @@ extension NodeMachine {
             number: 0, from: remote, connection: connection, invite: invite,
             deadline: moment.now + (invite.purpose == .file ? Limits.fileAnswer : Limits.answer))
         // A connection has one purpose: what else comes on it ends it, with all that depends on it.
-        guard !isInUse(connection) else { return violated(connection, at: moment) }
+        guard !hasUse(for: connection) else { return violated(connection, at: moment) }
         // One at a time from each peer, so that nobody can take all the places.
         guard !(questions + held).contains(where: { $0.from.peer.id == remote.peer.id }) else {
             return refuse(question, at: moment)
         }
         consider(question, at: moment)
-    }
-
-    private func isInUse(_ connection: ConnectionID) -> Bool {
-        (questions + held).contains { $0.connection == connection }
-            || slots.values.contains { $0.uses(connection) }
     }
 
     private mutating func violated(_ connection: ConnectionID, at moment: Moment) {
@@ -71,7 +66,9 @@ extension NodeMachine {
     }
 
     private mutating func ask(_ question: Question, at moment: Moment) {
-        guard questions.count < Limits.pendingInvitations else { return refuse(question, at: moment) }
+        guard questions.count < Limits.pendingInvitations, !isCrowded(by: question) else {
+            return refuse(question, at: moment)
+        }
         let asked = Question(
             number: numbers.next(), from: question.from, connection: question.connection, invite: question.invite,
             deadline: question.deadline)
@@ -81,6 +78,13 @@ extension NodeMachine {
                 .inviteReceived(
                     number: asked.number, from: asked.from.peer, purpose: asked.invite.purpose,
                     offer: asked.invite.offer, known: settings.acquaintances.standing(of: asked.from.peer))))
+    }
+
+    /// Whether strangers from one place ask too much: a key costs nothing, an address does.
+    private func isCrowded(by question: Question) -> Bool {
+        let asker = question.from
+        guard !asker.source.isEmpty, settings.acquaintances.standing(of: asker.peer) == .new else { return false }
+        return questions.count { $0.from.source == asker.source } >= Limits.questionsPerSource
     }
 
     private mutating func refuse(_ question: Question, at moment: Moment) {
@@ -235,6 +239,7 @@ extension NodeMachine {
             slots[welcome.chat] = .member(chat)
             crossed = [:]  // what was wanted has come about; from now on invitations are asked about again
             effects.append(chat.started)
+            settleYielded(in: chat.view)
         } catch {
             slots[welcome.chat] = nil
             let text = "its list of members is not signed by them"

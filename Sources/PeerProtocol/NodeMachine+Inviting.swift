@@ -39,6 +39,7 @@ extension NodeMachine {
             for id in all.compactMap(\.id) where id != question.from.peer.id {
                 crossed[id] = moment.now + Limits.answer
             }
+            yielded.append(makeRound(all, running: nil, chat: nil, purpose, nil, seconds, nil, line, at: moment))
             accept(question, isCrossing: true, at: moment)
             return .done
         }
@@ -59,8 +60,11 @@ extension NodeMachine {
             let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
             return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
         }
-        let made = begin(
+        let made = makeRound(
             wanted, running: running, chat: target, purpose, offer, seconds, patience, line, at: moment)
+        for (invitation, invitee) in zip(wanted, made.invitees.suffix(wanted.count)) {
+            if case .dialling(let dial) = invitee.state { effects.append(.dial(dial, invitation.target)) }
+        }
         if case .hosting(let chat, _) = slots[made.chat] {
             slots[made.chat] = .hosting(chat, made)
         } else {
@@ -88,7 +92,7 @@ extension NodeMachine {
             : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 
-    private mutating func begin(
+    private mutating func makeRound(
         _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
         _ seconds: Double, _ patience: Double?, _ line: Int?, at moment: Moment
     ) -> InvitationRound {
@@ -96,15 +100,12 @@ extension NodeMachine {
         if !lines.contains(line) { lines.append(line) }
         var round = InvitationRound(
             chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, lines: lines, patience: patience, deadline: moment.now + seconds,
-            invitees: running?.invitees ?? [])
-        for invitation in wanted {
-            let dial = nextDial()
-            round.invitees.append(
-                .init(
-                    label: invitation.label, line: line, peer: invitation.peer, id: invitation.id,
-                    state: .dialling(dial)))
-            effects.append(.dial(dial, invitation.target))
+            offer: offer, lines: lines, patience: patience,
+            startBy: running == nil ? moment.now + seconds : running?.startBy, invitees: running?.invitees ?? [])
+        round.invitees += wanted.map { invitation in
+            .init(
+                label: invitation.label, line: line, deadline: moment.now + seconds, peer: invitation.peer,
+                id: invitation.id, state: .dialling(nextDial()))
         }
         return round
     }
@@ -137,7 +138,7 @@ extension NodeMachine {
             guard remote.peer.id != me.peer.id, !isDouble else {
                 effects.append(.close(connection))
                 settle(id, index, .unreachable, isDouble ? "invited already" : "that is this peer itself", at: moment)
-                return
+                return reconsiderHeld(at: moment)
             }
             peers[connection] = remote
             round.invitees[index].peer = remote.peer
@@ -146,7 +147,7 @@ extension NodeMachine {
             let invite = Invite(
                 chat: id, nonce: round.nonce, purpose: round.purpose, offer: round.offer?.summary)
             effects.append(.send(connection, .invite(invite)))
-            crossIfAsked(by: remote.peer.id, at: moment)
+            if round.purpose == .chat { crossIfAsked(by: remote.peer.id, at: moment) }
             reconsiderHeld(at: moment)
             return
         }
@@ -177,7 +178,7 @@ extension NodeMachine {
         guard let signed = answer.join, isJoin(signed, to: round, by: remote) else {
             effects.append(.close(connection))
             settle(answer.chat, index, .incompatible, "its acceptance is not signed by its key", at: moment)
-            return
+            return reconsiderHeld(at: moment)
         }
         round.invitees[index].state = .accepted(signed, connection)
         put(round, in: answer.chat)
@@ -207,13 +208,6 @@ extension NodeMachine {
     private mutating func told(_ invitee: InvitationRound.Invitee, in round: InvitationRound, reason: String?) {
         guard let answer = invitee.answer else { return }
         effects.append(.emit(.inviteAnswered(invitee.target, answer: answer, reason: reason, line: invitee.line)))
-    }
-
-    /// Admits at once into a running chat; starts a new one when all have answered.
-    private mutating func proceed(_ chat: ChatID, at moment: Moment) {
-        guard let round = round(in: chat) else { return }
-        if case .hosting = slots[chat] { admit(round, to: chat, at: moment) }
-        if round.isComplete { finishRound(chat, at: moment) }
     }
 
     mutating func admit(_ round: InvitationRound, to chat: ChatID, at moment: Moment) {

@@ -3,24 +3,46 @@ internal import PeerWire
 
 /// How an own invitation ends: in a chat, in nothing, or taken back.
 extension NodeMachine {
+    /// Time is up for some who were asked, or for all who wait for the chat to start.
+    mutating func expire(_ chat: ChatID, at moment: Moment) {
+        guard var round = round(in: chat) else { return }
+        effects += round.expire(at: moment.now)
+        put(round, in: chat)
+        proceed(chat, at: moment)
+        reconsiderHeld(at: moment)
+    }
+
+    /// Admits at once into a running chat; starts a new one when all have answered, or enough time has been waited.
+    mutating func proceed(_ chat: ChatID, at moment: Moment) {
+        guard let round = round(in: chat) else { return }
+        if round.isComplete { return finishRound(chat, at: moment) }
+        if case .inviting = slots[chat], round.startBy == nil, !round.accepted.isEmpty { startChat(chat, round) }
+        guard case .hosting = slots[chat] else { return }
+        admit(round, to: chat, at: moment)
+        busyForAll(at: moment)
+    }
+
+    /// The chat starts; its round goes on with those who have not answered.
+    private mutating func startChat(_ chat: ChatID, _ round: InvitationRound) {
+        let host = HostChat(
+            chat: chat, me: me, purpose: round.purpose, line: round.lines.first ?? nil, patience: round.patience,
+            environment: environment)
+        slots[chat] = .hosting(host, round)
+        crossed = [:]
+    }
+
     /// The round is over: those who accepted are in, the others are told that it is too late.
     mutating func finishRound(_ chat: ChatID, at moment: Moment) {
         guard var round = round(in: chat) else { return }
         effects += round.withdraw(.timeout, as: .timeout, all: false)
         put(round, in: chat)
-        if case .inviting = slots[chat], !round.accepted.isEmpty {
-            slots[chat] = .hosting(
-                HostChat(
-                    chat: chat, me: me, purpose: round.purpose, line: round.lines.first ?? nil,
-                    patience: round.patience, environment: environment), round)
-        }
+        if case .inviting = slots[chat], !round.accepted.isEmpty { startChat(chat, round) }
         guard case .hosting = slots[chat] else {
             slots[chat] = nil
             finish(round)
             reconsiderHeld(at: moment)
             return
         }
-        crossed = [:]
         admit(round, to: chat, at: moment)
         put(nil, in: chat)
         effects += round.done(in: chat)
@@ -73,13 +95,27 @@ extension NodeMachine {
         for id in slots.keys {
             // What brings files is nothing that another chat could take the place of.
             guard case .inviting(let round) = slots[id], reason != .crossed || round.purpose == .chat else { continue }
-            if reason == .crossed {
-                for invitee in round.invitees where invitee.answer == nil {
-                    if let peer = invitee.peer?.id ?? invitee.id { crossed[peer] = moment.now + Limits.answer }
-                }
+            guard reason == .crossed else {
+                withdraw(round, in: id, reason)
+                continue
             }
-            withdraw(round, in: id, reason)
+            for peer in round.invitees.filter({ $0.answer == nil }).compactMap(\.known) {
+                crossed[peer] = moment.now + Limits.answer
+            }
+            slots[id] = nil
+            effects += round.giveWay()
+            yielded.append(round)
         }
+    }
+
+    /// What became of the rounds that gave way: who of them is in the chat that took their place, if it came about.
+    mutating func settleYielded(in view: ChatView?) {
+        let present = Set(view.map { [$0.host.id] + $0.members.map(\.id) } ?? [])
+        for var round in yielded {
+            effects += round.settle(present: present)
+            effects += round.done(in: view?.chat)
+        }
+        yielded = []
     }
 
     private mutating func withdraw(_ round: InvitationRound, in id: ChatID, _ reason: WithdrawReason) {

@@ -37,6 +37,8 @@ package struct NodeMachine: Sendable {
     var held: [Question] = []
     /// Whom this peer invited before it gave way to another invitation: theirs is accepted unasked until then.
     var crossed: [PeerID: Instant] = [:]
+    /// Own rounds that gave way to another's chat, which has not started yet: they are told of with it.
+    var yielded: [InvitationRound] = []
     /// Whose refusal was told, and until when it is not told again.
     var refused: [PeerID: Instant] = [:]
     var peers: [ConnectionID: RemotePeer] = [:]
@@ -53,6 +55,7 @@ package struct NodeMachine: Sendable {
 
     /// What to do, in order; asked after every call.
     package mutating func takeEffects() -> [Effect] {
+        if !isJoining { settleYielded(in: nil) }
         defer { effects = [] }
         return effects.flatMap { effect in
             guard case .emit(let event) = effect else { return [effect] }
@@ -83,8 +86,11 @@ package struct NodeMachine: Sendable {
 
     // MARK: Connections
 
-    /// Whether something still depends on a connection.
-    package func hasUse(for connection: ConnectionID) -> Bool { peers[connection] != nil }
+    /// Whether something depends on a connection: a question, an invitation or a chat.
+    package func hasUse(for connection: ConnectionID) -> Bool {
+        (questions + held).contains { $0.connection == connection }
+            || slots.values.contains { $0.uses(connection) }
+    }
 
     /// A connection this peer was dialled on; invitations may come on it.
     package mutating func opened(_ connection: ConnectionID, _ remote: RemotePeer) { peers[connection] = remote }
@@ -161,7 +167,7 @@ package struct NodeMachine: Sendable {
         var all = questions.map(\.deadline)
         for slot in slots.values {
             switch slot {
-            case .inviting(let round): all.append(round.deadline)
+            case .inviting(let round): all += [round.deadline].compactMap { $0 }
             case .joining(let joining): all.append(joining.deadline)
             case .hosting(let chat, let round): all += [chat.deadline, round?.deadline].compactMap { $0 }
             case .member(let chat): all += [chat.deadline].compactMap { $0 }
@@ -179,7 +185,7 @@ package struct NodeMachine: Sendable {
         for (id, slot) in slots {
             switch slot {
             case .inviting(let round), .hosting(_, let round?):
-                if moment.now >= round.deadline { finishRound(id, at: moment) }
+                if let due = round.deadline, moment.now >= due { expire(id, at: moment) }
             case .joining(let joining) where moment.now >= joining.deadline:
                 effects.append(.close(joining.connection))
                 leaveJoining(id, joining, reason: "timeout", at: moment)

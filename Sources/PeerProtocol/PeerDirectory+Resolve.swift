@@ -36,6 +36,31 @@ extension PeerDirectory {
         throw Self.noSuchPeer(text, isNumber: allowNumbers && Int(text) != nil)
     }
 
+    /// Finds the one in a chat that `reference` means: by name, ID or the start of one, or by its number in the list.
+    ///
+    /// - Throws: as `resolve`, and `no-such-peer` when it means someone who is not there.
+    package func member(_ reference: PeerReference, among present: [Peer]) throws(PeerConnectError) -> PeerID {
+        let text = reference.text, start = Self.plainID(text)
+        if let id = PeerID(start) { return id }
+        let named = present.filter { $0.name.lowercased() == text.lowercased() }
+        let holders = Set(acquaintances.holders(of: text).map(\.id))
+        let bearers = holders.isEmpty ? named : named.filter { holders.contains($0.id) }
+        if bearers.isEmpty, !named.isEmpty, let holder = acquaintances.holders(of: text).first {
+            throw Self.wrongKey(text, holder, named)
+        }
+        let number = Int(text).flatMap { peer(number: $0)?.id }
+        let matches = present.filter { peer in
+            bearers.contains(peer) || peer.id == number
+                || start.utf8.count >= Self.shortestStart && peer.id.description.hasPrefix(start)
+        }
+        if matches.count > 1 { throw Self.ambiguous(text, matches) }
+        if let match = matches.first { return match.id }
+        guard case .peer(let id, _) = try resolve(reference, allowNumbers: true) else {
+            throw PeerConnectError(.noSuchPeer, "\(text) is not in this chat.")
+        }
+        return id
+    }
+
     private func resolved(_ id: PeerID) -> ResolvedPeer { .peer(id, addresses: peer(id)?.addresses ?? []) }
 
     private func exactMatch(_ text: String) -> ResolvedPeer? {

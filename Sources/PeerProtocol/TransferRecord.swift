@@ -42,9 +42,21 @@ package struct TransferRecord: Sendable {
 
     package func standing(of id: PeerID) -> Standing? { standings[id] }
 
+    func isFor(_ id: PeerID) -> Bool { standings[id] != nil }
+
     package mutating func set(_ id: PeerID, _ standing: Standing) {
         guard standings[id] != nil else { return }
         standings[id] = standing
+    }
+
+    /// Whether an answer of this recipient would change anything: a declined offer can still be accepted until it is done.
+    func mayAnswer(_ accepted: Bool, of id: PeerID) -> Bool {
+        guard !isDone else { return false }
+        return switch standings[id] {
+        case .open: answer == nil
+        case .ended(.declined, _): accepted && answer != true
+        default: false
+        }
     }
 
     package var results: [TransferResult] {

@@ -64,6 +64,8 @@ final class MachineNetwork {
     private var actions: [(node: Int, act: (inout NodeMachine, Moment) -> Void)] = []
     private var generator: SeededGenerator
     private(set) var moment = Moment(now: Instant(nanoseconds: 0), wall: 0)
+    /// Where a node's connections come from, as limits on strangers see it.
+    var sources: [Int: [UInt8]] = [:]
     /// What a lying host makes of a frame: sender, receiver, frame.
     var tamper: (Int, Int, ControlMessage) -> [ControlMessage] = { _, _, message in [message] }
 
@@ -120,6 +122,13 @@ final class MachineNetwork {
         try settle()
     }
 
+    /// Whether anything at `node` depends on a connection with another.
+    func hasUse(_ node: Int, of other: Int) -> Bool {
+        ends.contains { connection, ends in
+            (ends == (node, other) || ends == (other, node)) && nodes[node].machine.hasUse(for: connection)
+        }
+    }
+
     func scheduleLine(_ text: String, by node: Int) { schedule(node) { _ = $0.say(text, line: nil, at: $1) } }
 
     /// An offer of one file, as `node` makes it.
@@ -168,7 +177,9 @@ final class MachineNetwork {
             }
             let connection = ConnectionID(UInt64(ends.count))
             ends[connection] = (node, other)
-            nodes[other].machine.opened(connection, remote(node))
+            var caller = remote(node)
+            caller.source = sources[node] ?? []
+            nodes[other].machine.opened(connection, caller)
             nodes[node].machine.opened(connection, remote(other), by: dial, at: moment)
             carryOut(node)
         case .deliver(let way):

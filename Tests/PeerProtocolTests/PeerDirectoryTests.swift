@@ -153,4 +153,43 @@ final class PeerDirectoryTests {
         let error = #expect(throws: PeerConnectError.self) { try resolve("1", numbers: false) }
         #expect(error?.code == .noSuchPeer)
     }
+
+    // MARK: Members of a chat
+
+    private func member(_ text: String, among present: [Peer]) throws(PeerConnectError) -> PeerID {
+        try directory.member(PeerReference(text), among: present)
+    }
+
+    @Test("In a chat a number is the number of the list, and never the start of somebody's ID")
+    func memberByNumber() throws {
+        let six = try Self.id("2xxxxxxx")
+        let present = [Peer(id: ada, name: "Ada"), Peer(id: bob, name: "Bob"), Peer(id: six, name: "Cat")]
+        #expect(try member("2", among: present) == bob)
+        #expect(throws: PeerConnectError.self) { try self.member("6", among: present) }
+        #expect(throws: PeerConnectError.self) { try self.member("", among: present) }
+        #expect(try member("2xxxxxxx", among: present) == six)
+        #expect(try member("2XXX-xxxx", among: present) == six)
+        #expect(try member("cat", among: present) == six)
+        #expect(try member(six.description, among: present) == six)
+    }
+
+    @Test("In a chat the name of a known peer means that peer, and who borrows it is called out")
+    func memberByName() throws {
+        let known = KnownPeer(peer: Peer(id: ada, name: "Ada"), firstSeen: nil, lastSeen: nil, trust: .trusted)
+        _ = directory.know(Acquaintances([known]))
+        let borrower = Peer(id: twin, name: "ada")
+        #expect(try member("Ada", among: [Peer(id: ada, name: "Ada"), borrower]) == ada)
+        do {
+            _ = try member("Ada", among: [borrower])
+            Issue.record("the borrower was taken")
+        } catch {
+            #expect(error.code == .wrongKey)
+        }
+        do {
+            _ = try member("bob", among: [Peer(id: bob, name: "Bob"), Peer(id: twin, name: "bob")])
+            Issue.record("one of two was taken")
+        } catch {
+            #expect(error.code == .ambiguous && error.candidates.count == 2)
+        }
+    }
 }

@@ -23,10 +23,14 @@ struct Dial {
     let isResolving: Bool
     /// Whether only the hellos are wanted: nobody waits for the connection.
     let isCheck: Bool
+    /// Whether its addresses were typed and not found: that nobody is there says nothing of the peer.
+    let isTyped: Bool
+    /// Whether the peer has proved its key, whatever became of it then.
+    private(set) var isProved = false
 
     init(
         _ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false,
-        isCheck: Bool = false, now: Instant
+        isCheck: Bool = false, isTyped: Bool = false, now: Instant
     ) {
         self.id = id
         self.expected = expected
@@ -37,6 +41,7 @@ struct Dial {
         nextAt = now
         self.isResolving = isResolving
         self.isCheck = isCheck
+        self.isTyped = isTyped
     }
 
     /// Networks this machine is in come first; the order is kept otherwise.
@@ -71,6 +76,8 @@ struct Dial {
 
     mutating func failed(at address: PeerAddress, _ reason: String, as answer: Answer = .unreachable) {
         failures.append((address, reason))
+        // Versions are compared after the keys.
+        if answer == .incompatible { isProved = true }
         // Another key is the most important thing to know, then another version.
         if answer == .wrongKey || worst != .wrongKey && answer == .incompatible { worst = answer }
     }

@@ -165,24 +165,9 @@ extension NodeEngine {
         }
     }
 
-    /// A member of the chat, by name or ID, or by its number in the list.
     private func member(_ reference: PeerReference) throws(PeerConnectError) -> PeerID {
-        let view = machine.currentView
-        let present = view.map { [$0.host] + $0.members } ?? []
-        let named = present.filter {
-            $0.name.lowercased() == reference.text.lowercased()
-                || $0.id.description.hasPrefix(reference.text.lowercased())
-        }
-        if named.count == 1 { return named[0].id }
-        if named.count > 1 {
-            throw PeerConnectError(
-                .ambiguous, "Several in this chat are called \(reference.text).", hint: "Use the start of an ID.",
-                candidates: named)
-        }
-        guard let id = try resolve(reference) else {
-            throw PeerConnectError(.noSuchPeer, "\(reference.text) is not in this chat.")
-        }
-        return id
+        let present = machine.currentView.map { [$0.host] + $0.members } ?? []
+        return try directory.member(reference, among: present)
     }
 
     private func resolve(_ item: ItemReference?) throws(PeerConnectError) -> NodeMachine.Item? {

@@ -21,12 +21,13 @@ extension NodeEngine {
             case .ip(let ip):
                 let address = PeerAddress(ip, port: port)
                 begin(
-                    Dial(id, expected: expected, label: address.description, addresses: [address], now: BootClock.now())
-                )
+                    Dial(
+                        id, expected: expected, label: address.description, addresses: [address], isTyped: true,
+                        now: BootClock.now()))
             case .name(let name):
                 // Kept while the name is looked up, so that it can be given up.
                 dials[id] = Dial(
-                    id, expected: expected, label: name, addresses: [], isResolving: true,
+                    id, expected: expected, label: name, addresses: [], isResolving: true, isTyped: true,
                     now: BootClock.now() + Limits.dial)
                 Task { await lookUp(id, name, port, expected: expected) }
             }
@@ -53,7 +54,10 @@ extension NodeEngine {
     private func lookUp(_ id: DialID, _ name: String, _ port: UInt16, expected: PeerID?) async {
         let addresses = await Resolver.resolve(name, port: port)
         guard dials.removeValue(forKey: id) != nil else { return }
-        begin(Dial(id, expected: expected, label: "\(name):\(port)", addresses: addresses, now: BootClock.now()))
+        begin(
+            Dial(
+                id, expected: expected, label: "\(name):\(port)", addresses: addresses, isTyped: true,
+                now: BootClock.now()))
         carryOutEffects()
     }
 
@@ -83,7 +87,7 @@ extension NodeEngine {
     private func give(up dial: Dial) {
         let failure = dial.failure
         abandon(dial.id)
-        if let expected = dial.expected { didNotAnswer(expected) }
+        if let expected = dial.expected, !dial.isTyped, !dial.isProved { didNotAnswer(expected) }
         guard !dial.isCheck else { return }
         machine.dialFailed(dial.id, failure, at: moment)
     }

@@ -48,7 +48,7 @@ extension NodeEngine {
     }
 
     /// An IPv6 network is one source, but not the own one: there the neighbours share it.
-    private func source(of address: PeerAddress) -> [UInt8] {
+    func source(of address: PeerAddress) -> [UInt8] {
         switch address.ip {
         case .v4(let bytes): return bytes
         case .v6(let bytes, _):

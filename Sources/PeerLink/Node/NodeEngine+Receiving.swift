@@ -63,8 +63,9 @@ extension NodeEngine {
         _ job: TransferJob, _ size: UInt64, _ source: RemoteSource,
         open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
     ) {
+        guard let connection = source.connection else { return report(.notBegun(job.transfer, .lost)) }
         hub.add(job)
-        keep(job, size, source, job.ledger, from: .neighbour(source.connection), open: open)
+        keep(job, size, source, job.ledger, from: .neighbour(connection), open: open)
     }
 
     /// Starts the thread that makes a place for the bytes, then checks and keeps what comes in the queue.
@@ -73,7 +74,7 @@ extension NodeEngine {
         open: @escaping @Sendable () throws(TransferFailure) -> PieceIntake.Keeping
     ) {
         let isSpool = if case .neighbour = feed { job.isSpooled } else { false }
-        let neighbour = connections[source.connection]?.remote?.peer ?? source.sender
+        let neighbour = source.connection.flatMap { connections[$0]?.remote?.peer } ?? source.sender
         let keeper = Keeper(
             transfer: job.transfer, isSpool: isSpool, feed: feed, size: size, sender: source.sender,
             neighbour: neighbour)

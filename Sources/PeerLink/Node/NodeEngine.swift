@@ -169,6 +169,8 @@ package actor NodeEngine {
         }
         answered(remote.peer.id)
         guard let dial = dialOf.removeValue(forKey: connection.id) else {
+            var remote = remote
+            remote.source = source(of: connection.address)
             return machine.opened(connection.id, remote)
         }
         won(dial, by: connection, remote)
