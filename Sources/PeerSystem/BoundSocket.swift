@@ -78,15 +78,7 @@ package struct BoundSocket: Hashable, Sendable {
     }
 
     private static func entries(_ path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            // Read through the pointer: an entry may be shorter than its type.
-            let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 19
-            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            if name.pointee != CChar(bitPattern: UInt8(ascii: ".")) { names.append(String(cString: name)) }
-        }
-        return names
+        let names = try? Folder.open(path).names().names
+        return (names ?? []).filter { !$0.hasPrefix(".") }
     }
 }

@@ -1,4 +1,3 @@
-internal import Glibc
 package import PeerModel
 internal import PeerSystem
 
@@ -81,11 +80,13 @@ package struct Folders: Hashable, Sendable {
 
     private static func absolute(_ text: String) throws(PeerConnectError) -> String {
         if let path = path(text) { return path }
-        guard let current = getcwd(nil, 0) else {
-            throw PeerConnectError(.cannotStart, "The folder \(text) cannot be found: there is no current folder.")
+        do throws(SystemError) {
+            let whole = try Paths.absolute(text)
+            return path(whole) ?? whole
+        } catch {
+            throw PeerConnectError(
+                .cannotStart, "The folder \(text) cannot be found: there is no current folder.", cause: error)
         }
-        defer { free(current) }
-        return path(String(cString: current) + "/" + text) ?? text
     }
 
     /// `nil` for a file that is not there, too long, or not UTF-8: a default takes its place.

@@ -100,7 +100,7 @@ package struct IdentityStore: Sendable {
 
     /// Makes the folder if need be, and keeps all others from changing anything in it meanwhile.
     private func changing<Result>(
-        _ body: (borrowing PrivateFolder) throws(IdentityError) -> Result
+        _ body: (PrivateFolder) throws(IdentityError) -> Result
     ) throws(IdentityError) -> Result {
         try PrivateFolder.create(folder)
         guard let open = try PrivateFolder.open(folder, isSecret: true) else { throw .missing(file: folder) }
@@ -115,7 +115,7 @@ extension IdentityStore {
         var problem: IdentityError?
     }
 
-    private static func contents(of folder: borrowing PrivateFolder) throws(IdentityError) -> Contents {
+    private static func contents(of folder: PrivateFolder) throws(IdentityError) -> Contents {
         var contents = Contents()
         for name in try folder.names().sorted() where name.hasSuffix(KeyFile.suffix) {
             do {
@@ -136,7 +136,7 @@ extension IdentityStore {
     }
 
     private static func load(
-        _ name: String, from folder: borrowing PrivateFolder
+        _ name: String, from folder: PrivateFolder
     ) throws(IdentityError) -> LocalIdentity? {
         guard let bytes = try folder.read(name, atMost: KeyFile.maximumSize, isSecret: true) else { return nil }
         let file = folder.path + "/" + name
@@ -146,7 +146,7 @@ extension IdentityStore {
     }
 
     private static func make(
-        _ name: DisplayName, in folder: borrowing PrivateFolder
+        _ name: DisplayName, in folder: PrivateFolder
     ) throws(IdentityError) -> LocalIdentity {
         let identity = LocalIdentity.unique(displayName: name)
         try folder.write("\(identity.id)" + KeyFile.suffix, KeyFile.encode(identity))

@@ -20,6 +20,22 @@ package final class OpenFile: Sendable {
         return filled
     }
 
+    /// Its bytes from the start, at most so many.
+    package func read(atMost limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let count = try bytes.withUnsafeMutableBufferPointer { (buffer) throws(SystemError) in
+            try read(at: 0, into: UnsafeMutableRawBufferPointer(buffer))
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Writes all bytes at `offset`.
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(SystemError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(SystemError) in
+            try write(UnsafeRawBufferPointer(buffer), at: offset)
+        }
+    }
+
     /// Writes all bytes at `offset`.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(SystemError) {
         var written = 0

@@ -3,6 +3,8 @@ internal import Glibc
 extension SystemError {
     /// Nothing of that name is there.
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    /// A link stands where none is followed.
+    package var isLink: Bool { code == ELOOP }
     /// The name is taken.
     package var isTaken: Bool { code == EEXIST }
     /// Another socket has the port.
