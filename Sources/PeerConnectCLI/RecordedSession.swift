@@ -13,6 +13,7 @@ final class RecordedSession: NodeSession {
     private let knowing: Task<Void, Never>
     /// Only a node that has started ends its events.
     private let isStarted = Mutex(false)
+    private let lost = Mutex<PeerConnectError?>(nil)
 
     /// Follows the events of a node that is not started.
     init(
@@ -49,6 +50,8 @@ final class RecordedSession: NodeSession {
 
     func settleRecords() async { await journal.flush() }
 
+    var unstored: PeerConnectError? { lost.withLock { $0 } }
+
     func snapshot() async -> NodeSnapshot { await session.snapshot() }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
@@ -61,12 +64,13 @@ final class RecordedSession: NodeSession {
         await session.offer(paths, to: reference, answerWithin: answerWithin, stallAfter: stallAfter)
     }
 
-    /// What the node told last is written when this returns.
+    /// What the node told last is written when this returns, or is not going to be.
     func stop() async {
         await session.stop()
         if !isStarted.withLock({ $0 }) { telling.cancel() }
         await telling.value
-        await journal.close()
+        let unstored = await journal.close()
+        lost.withLock { $0 = unstored }
         await knowing.value
     }
 }
@@ -76,7 +80,7 @@ extension Run {
     func recorded(_ session: any NodeSession, isStored: Bool) async throws(PeerConnectError) -> any NodeSession {
         let records = try await Records.open(
             state: home.stateFolder, data: home.dataFolder, keepsHistory: isStored && options.keepsHistory,
-            creating: isStored)
+            limits: options.historyLimits, creating: isStored)
         let known = try await records.acquaintances()
         await session.know(known)
         guard isStored else { return session }
