@@ -42,6 +42,8 @@ package actor NodeEngine {
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false
+    /// Those who wait for the end that another `stop()` brings; `nil` once it has come.
+    private var waitingForEnd: [CheckedContinuation<Void, Never>]? = []
 
     package init(identity: LocalIdentity, settings: NodeSettings) throws(PeerConnectError) {
         do throws(SystemError) {
@@ -99,9 +101,11 @@ package actor NodeEngine {
             hint: "Name another folder with --into DIR.", cause: error)
     }
 
-    /// Tells members and says goodbye; what was sent has 1 s to go out.
+    /// Tells members and says goodbye.
+    ///
+    /// What was sent has 1 s to go out. Every call returns when all has ended.
     package func stop() async {
-        guard !isStopped else { return }
+        guard !isStopped else { return await end() }
         machine.stop(at: moment)
         carryOutEffects()
         isStopped = true
@@ -117,6 +121,16 @@ package actor NodeEngine {
         for connection in connections.values { handle(connection.end(.closedHere), of: connection) }
         await discovery?.stop()
         sink.finish()
+        let waiting = waitingForEnd.take() ?? []
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Whether nothing of it is left.
+    var hasEnded: Bool { waitingForEnd == nil }
+
+    private func end() async {
+        guard !hasEnded else { return }
+        await withCheckedContinuation { waitingForEnd?.append($0) }
     }
 
     // Not in `stop()`: calls that come after it, a second `stop()` too, still need a thread to run on.

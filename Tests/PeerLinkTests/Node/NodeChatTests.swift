@@ -37,6 +37,22 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
+    @Test("Everyone who stops a node waits until it has stopped", .timeLimit(.minutes(5)))
+    func stoppedTwice() async throws {
+        let (host, members, _) = try await chat(["ada"])
+        await withTaskGroup { group in
+            for _ in 1...3 {
+                group.addTask {
+                    await host.engine.stop()
+                    #expect(await host.engine.hasEnded)
+                }
+            }
+        }
+        await host.engine.stop()
+        #expect(try await members[0].next("the end") { $0.endReason } == .ended)
+        await members[0].engine.stop()
+    }
+
     @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(5)))
     func ends() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
