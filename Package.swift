@@ -67,10 +67,10 @@ let package = Package(
         tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
         tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
         tests(
-            "PeerConnectCLITests", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect",
+            "PeerConnectCLITests", "CSQLite", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect",
             "PeerConnectCLI"),
         // The built program on several real hosts, see Tests/LabTests/lan.
         .testTarget(
-            name: "LabTests", dependencies: ["peerconnect"], exclude: ["lan"], swiftSettings: settings),
+            name: "LabTests", dependencies: ["CSQLite", "peerconnect"], exclude: ["lan"], swiftSettings: settings),
     ]
 )

@@ -4,21 +4,21 @@ internal import PeerSystem
 
 /// Writes what a node tells into the records, in order, on a thread of its own.
 ///
-/// Whoever tells waits only when the disk is far behind. What cannot be written is kept and tried again with the next
-/// event, up to a bound; `close()` returns when the last event is written, or cannot be.
+/// Whoever tells does not wait for a database that another program holds: what cannot be written is kept in memory, up to
+/// a bound, and tried again every second. `close()` gives it a last second, and says what could not be stored.
 package final class Journal: Sendable {
-    /// Events that may wait; a flood of messages is a few thousand.
+    /// Events that may wait for the thread; a flood of messages is a few thousand.
     private static let bound = 4096
-    /// How often changes by other processes are looked for; seconds.
-    private static let pause = 5.0
 
     private struct Queue {
-        var events: [(event: NodeEvent, time: Int64)] = []
+        var events: [JournalWriter.Told] = []
         /// Those who told more than fits.
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isRefreshWanted = false
         var isClosing = false
         var isOver = false
+        /// What could not be stored in the end.
+        var unstored: PeerConnectError?
         /// Those who wait until all that was told before is written.
         var flushing: [CheckedContinuation<Void, Never>] = []
 
@@ -31,7 +31,7 @@ package final class Journal: Sendable {
 
     /// What the thread takes from the queue at once.
     private struct Batch {
-        var events: [(event: NodeEvent, time: Int64)] = []
+        var events: [JournalWriter.Told] = []
         var flushing: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -43,22 +43,26 @@ package final class Journal: Sendable {
     /// Begins to write what the own identity `me` sees.
     ///
     /// `known` is whom the user knows, as far as the node was told. `onFailure` is called from the thread when something
-    /// could not be written, once until it can again.
+    /// could not be written, once until it can again, and when something is missing for good.
     package init(
-        _ records: Records, me: Peer, known: Acquaintances, onFailure: @escaping @Sendable (PeerConnectError) -> Void
+        _ records: Records, me: Peer, known: Acquaintances, pace: JournalPace = JournalPace(),
+        onFailure: @escaping @Sendable (PeerConnectError) -> Void
     ) throws(PeerConnectError) {
         (acquaintances, sink) = AsyncStream.makeStream(of: Acquaintances.self, bufferingPolicy: .bufferingNewest(1))
         do throws(SystemError) {
             try BlockingThread.spawn("journal") { [queue, sink] in
-                var writer = Writer(records: records, me: me, known: known, sink: sink, onFailure: onFailure)
-                while let batch = Self.take(from: queue) {
-                    writer.write(batch.events)
+                var writer = JournalWriter(
+                    records, me: me, known: known, pace: pace, onChange: { sink.yield($0) }, onFailure: onFailure)
+                while let batch = Self.take(from: queue, within: writer.secondsToNextAttempt) {
+                    writer.take(batch.events)
+                    writer.work()
                     batch.flushing.forEach { $0.resume() }
                 }
-                writer.write([])
+                let unstored = writer.finish()
                 sink.finish()
                 queue.update { queue in
                     queue.isOver = true
+                    queue.unstored = unstored
                     return queue.takeWaiting()
                 }.forEach { $0.resume() }
             }
@@ -84,11 +88,17 @@ package final class Journal: Sendable {
     /// Looks at once for changes that others have made.
     package func refresh() { queue.update { $0.isRefreshWanted = true } }
 
-    /// Returns when all that was told before is written, or cannot be.
+    /// Returns when all that was told before is written, or cannot be for now.
     package func flush() async { await wait(isClosing: false) }
 
-    /// Writes the rest and ends; may be called more than once.
-    package func close() async { await wait(isClosing: true) }
+    /// Writes the rest and ends, within two seconds when others hold a database; may be called more than once.
+    ///
+    /// - Returns: What could not be stored, if so.
+    @discardableResult
+    package func close() async -> PeerConnectError? {
+        await wait(isClosing: true)
+        return queue.read { $0.unstored }
+    }
 
     private func wait(isClosing: Bool) async {
         await withCheckedContinuation { continuation in
@@ -102,80 +112,19 @@ package final class Journal: Sendable {
     }
 
     /// What is to be written next, nothing when it is only time to look; `nil` at the end.
-    private static func take(from queue: Monitor<Queue>) -> Batch? {
-        let taken = queue.wait(seconds: pause) { queue -> Queue? in
+    private static func take(from queue: Monitor<Queue>, within seconds: Double) -> Batch? {
+        let taken = queue.wait(seconds: seconds) { queue -> Queue? in
             guard !queue.events.isEmpty || !queue.flushing.isEmpty || queue.isRefreshWanted || queue.isClosing
             else { return nil }
             let taken = queue
-            // At the end whoever waits stays in the queue, and is resumed behind the last look.
-            if taken.isClosing, taken.events.isEmpty { return taken }
-            (queue.events, queue.waiting, queue.flushing, queue.isRefreshWanted) = ([], [], [], false)
+            (queue.events, queue.waiting, queue.isRefreshWanted) = ([], [], false)
+            // At the end they stay in the queue, and are resumed behind the last attempt.
+            if !taken.isClosing { queue.flushing = [] }
             return taken
         }
         guard let taken else { return Batch() }
-        guard !taken.isClosing || !taken.events.isEmpty else { return nil }
         taken.waiting.forEach { $0.resume() }
-        return Batch(events: taken.events, flushing: taken.flushing)
-    }
-
-    /// Lives on the thread.
-    private struct Writer {
-        let records: Records
-        let me: Peer
-        var known: Acquaintances
-        let sink: AsyncStream<Acquaintances>.Continuation
-        let onFailure: @Sendable (PeerConnectError) -> Void
-        /// What could not be written so far.
-        private var pending: [(event: NodeEvent, time: Int64)] = []
-        private var isFailing = false
-
-        init(
-            records: Records, me: Peer, known: Acquaintances, sink: AsyncStream<Acquaintances>.Continuation,
-            onFailure: @escaping @Sendable (PeerConnectError) -> Void
-        ) {
-            self.records = records
-            self.me = me
-            self.known = known
-            self.sink = sink
-            self.onFailure = onFailure
-        }
-
-        mutating func write(_ batch: [(event: NodeEvent, time: Int64)]) {
-            pending = Array((pending + batch).suffix(bound))
-            do throws(StoreError) {
-                if !pending.isEmpty {
-                    // Whom one talks with first: it is what the next invitation is judged by.
-                    try meet()
-                    try records.history?.record(pending, by: me)
-                    pending = []
-                }
-                try look()
-                isFailing = false
-            } catch {
-                if !isFailing { onFailure(error.publicError) }
-                isFailing = true
-            }
-        }
-
-        private func meet() throws(StoreError) {
-            guard let knownPeers = records.knownPeers else { return }
-            for (event, time) in pending {
-                let met: [Peer] =
-                    switch event {
-                    case .chatStarted(_, _, let host, let members): [host] + members
-                    case .memberJoined(_, let member): [member]
-                    default: []
-                    }
-                for peer in met where peer.id != me.id { try knownPeers.met(peer, at: time) }
-            }
-        }
-
-        private mutating func look() throws(StoreError) {
-            guard let knownPeers = records.knownPeers else { return }
-            let now = Acquaintances(try knownPeers.list())
-            guard now != known else { return }
-            known = now
-            sink.yield(now)
-        }
+        guard !taken.isClosing || !taken.events.isEmpty else { return nil }
+        return Batch(events: taken.events, flushing: taken.isClosing ? [] : taken.flushing)
     }
 }

@@ -34,34 +34,27 @@ public final class Node: Sendable {
     /// Who this run is.
     public let me: Peer
     /// In the order they happened; for one consumer, and over after `stop()`.
-    public let events: AsyncStream<NodeEvent>
+    ///
+    /// None is ever dropped. While 10,000 of them wait to be taken, nothing more is read from peers: what those send waits
+    /// on their side, and they take a node that reads nothing for 12 s for one that is gone.
+    public var events: AsyncStream<NodeEvent> { engine.events }
 
     private let engine: NodeEngine
     private let settings: NodeSettings
-    private let sink: AsyncStream<NodeEvent>.Continuation
-    private let offers = Mutex(PendingOffers())
+    private let offers: Offers
 
     /// Makes a node that is not on the network yet.
     public init(identity: Identity, settings: NodeSettings) throws(PeerConnectError) {
-        engine = try NodeEngine(identity: identity.local, settings: settings)
+        let offers = Offers()
+        self.offers = offers
+        engine = try NodeEngine(identity: identity.local, settings: settings) { offers.take($0) }
         self.settings = settings
         me = Peer(id: identity.id, name: identity.displayName.description)
-        (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
     }
 
     /// Listens, advertises and browses, as the settings say.
     public func start() async throws(PeerConnectError) -> Ready {
-        let port = try await engine.start()
-        Task { [engine, sink] in
-            for await event in engine.events {
-                let settled = self.offers.withLock { $0.take(event) }
-                settled?()
-                sink.yield(event)
-            }
-            self.offers.withLock { $0.settleAll() }.forEach { $0() }
-            sink.finish()
-        }
-        return Ready(port: port, discovery: settings.discovery.rawValue)
+        Ready(port: try await engine.start(), discovery: settings.discovery.rawValue)
     }
 
     /// Does what is asked.
@@ -94,10 +87,10 @@ public final class Node: Sendable {
         _ paths: [String], to reference: PeerReference, answerWithin answer: Duration = .seconds(300),
         stallAfter stall: Duration = .seconds(60)
     ) async -> OfferOutcome {
-        let token = offers.withLock { $0.newToken() }
+        let token = offers.pending.withLock { $0.newToken() }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                guard offers.withLock({ $0.add(continuation, token) }) else {
+                guard offers.pending.withLock({ $0.add(continuation, token) }) else {
                     return continuation.resume(returning: .failed(Self.stopped))
                 }
                 Task {
@@ -105,12 +98,12 @@ public final class Node: Sendable {
                         paths, to: reference, answerWithin: answer / .seconds(1), stallAfter: stall / .seconds(1),
                         line: token)
                     {
-                        offers.withLock { $0.settle(token, .failed(error)) }?()
+                        offers.pending.withLock { $0.settle(token, .failed(error)) }?()
                     }
                 }
             }
         } onCancel: {
-            offers.withLock { $0.cancel(token) }?()
+            offers.pending.withLock { $0.cancel(token) }?()
             Task { await engine.withdrawOffer(line: token) }
         }
     }
@@ -118,7 +111,17 @@ public final class Node: Sendable {
     fileprivate static let stopped = PeerConnectError(.internal, "The offer was given up.")
 
     /// Tells members and says goodbye; takes 2 s at most.
-    public func stop() async { await engine.stop() }
+    public func stop() async {
+        await engine.stop()
+        offers.pending.withLock { $0.settleAll() }.forEach { $0() }
+    }
+}
+
+/// The pending offers, for the node and for its events.
+private final class Offers: Sendable {
+    let pending = Mutex(PendingOffers())
+
+    func take(_ event: NodeEvent) { pending.withLock { $0.take(event) }?() }
 }
 
 /// Offers whose outcome somebody waits for, by a negative number that no input line has.

@@ -11,26 +11,30 @@ package struct Records: Sendable {
     /// `nil` when nobody is known so far and none are to be.
     package let knownPeers: KnownPeers?
 
-    /// Those of no one.
-    package static let none = Records(history: nil, knownPeers: nil)
+    /// How much history is kept.
+    let limits: HistoryLimits
 
-    private init(history: History?, knownPeers: KnownPeers?) {
+    /// Those of no one.
+    package static let none = Records(history: nil, knownPeers: nil, limits: HistoryLimits())
+
+    private init(history: History?, knownPeers: KnownPeers?, limits: HistoryLimits) {
         self.history = history
         self.knownPeers = knownPeers
+        self.limits = limits
     }
 
     /// Opens both, the known peers in the data folder, the history in the state folder.
     ///
     /// Without `keepsHistory` the history is not opened at all. A run that writes is `creating`: what is not there yet is
-    /// made, and the history's oldest entries beyond its limits are dropped.
+    /// made, and the history's oldest entries beyond its `limits` are dropped; a `Journal` drops them while it writes.
     ///
     /// - Throws: `cannot-start` for a database that is damaged, newer, or cannot be read or written: never a fresh one.
     package static func open(
-        state: String, data: String, keepsHistory: Bool = true, creating: Bool
+        state: String, data: String, keepsHistory: Bool = true, limits: HistoryLimits = HistoryLimits(), creating: Bool
     ) async throws(PeerConnectError) -> Records {
         do throws(PeerConnectError) {
             return try await onThread { () throws(StoreError) in
-                try openNow(state, data, keepsHistory: keepsHistory, creating: creating)
+                try openNow(state, data, keepsHistory: keepsHistory, limits, creating: creating)
             }
         } catch {
             // Whatever it is, a full disk or a file system that is read-only, nothing can be done without the database.
@@ -39,15 +43,15 @@ package struct Records: Sendable {
     }
 
     private static func openNow(
-        _ state: String, _ data: String, keepsHistory: Bool, creating: Bool
+        _ state: String, _ data: String, keepsHistory: Bool, _ limits: HistoryLimits, creating: Bool
     ) throws(StoreError) -> Records {
         let records = Records(
             history: keepsHistory ? try History.open(in: state, creating: creating) : nil,
-            knownPeers: try KnownPeers.open(in: data, creating: creating))
+            knownPeers: try KnownPeers.open(in: data, creating: creating), limits: limits)
         if creating {
             try records.knownPeers?.requireWritable()
             try records.history?.requireWritable()
-            try records.history?.prune(now: WallClock.milliseconds())
+            try records.history?.prune(to: limits, now: WallClock.milliseconds())
         }
         return records
     }

@@ -36,10 +36,19 @@ func execute(
         if options.isJSON { world.console.emit(.exit(code)) }
         return code
     } catch {
-        world.console.err("peerconnect: \(error.message)" + (error.hint.map { "; \($0)" } ?? ""))
-        return ExitStatus.usage.rawValue
+        let status = ExitStatus.usage.rawValue
+        guard wantsJSON(arguments) else {
+            world.console.err("peerconnect: \(error.message)" + (error.hint.map { "; \($0)" } ?? ""))
+            return status
+        }
+        world.console.emit(.error(PeerConnectError(.usage, error.message, hint: error.hint)))
+        world.console.emit(.exit(status))
+        return status
     }
 }
+
+/// Whether a command line, which may be one that cannot be read, asks for JSON.
+private func wantsJSON(_ arguments: [String]) -> Bool { arguments.prefix { $0 != "--" }.contains("--json") }
 
 private func run(
     _ type: any Command.Type, _ typed: ParsedArguments, _ options: GlobalOptions, in world: World

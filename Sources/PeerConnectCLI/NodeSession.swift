@@ -17,6 +17,8 @@ protocol NodeSession: Sendable {
     var records: Records { get }
     /// Returns when what was told so far is in the records.
     func settleRecords() async
+    /// What could not be stored, once it has stopped.
+    var unstored: PeerConnectError? { get }
     func snapshot() async -> NodeSnapshot
     /// The peer meant, `nil` for an address.
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID?
@@ -32,6 +34,7 @@ extension NodeSession {
     func know(_ acquaintances: Acquaintances) async {}
     var records: Records { .none }
     func settleRecords() async {}
+    var unstored: PeerConnectError? { nil }
 }
 
 /// What a node says once it runs.

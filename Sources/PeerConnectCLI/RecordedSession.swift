@@ -1,33 +1,40 @@
 internal import PeerConnect
 internal import PeerModel
+internal import PeerSystem
 internal import Synchronization
 
 /// A node whose chats and peers are written down: its events pass through here, in their order.
 final class RecordedSession: NodeSession {
     let events: AsyncStream<NodeEvent>
     let records: Records
+    /// Events that may wait for the command before the node's own ones wait.
+    private static let bound = 1000
+
     private let session: any NodeSession
+    private let queue: EventQueue<NodeEvent>
     private let journal: Journal
     /// Ends behind the last event.
     private let telling: Task<Void, Never>
     private let knowing: Task<Void, Never>
     /// Only a node that has started ends its events.
     private let isStarted = Mutex(false)
+    private let lost = Mutex<PeerConnectError?>(nil)
 
     /// Follows the events of a node that is not started.
     init(
         _ session: any NodeSession, _ records: Records, knowing known: Acquaintances,
         now: @escaping @Sendable () -> Int64
     ) throws(PeerConnectError) {
-        let (events, sink) = AsyncStream.makeStream(of: NodeEvent.self)
-        let journal = try Journal(records, me: session.me, known: known) { sink.yield(.failure($0)) }
-        (self.session, self.records, self.journal, self.events) = (session, records, journal, events)
+        let queue = EventQueue<NodeEvent>(bound: Self.bound)
+        let journal = try Journal(records, me: session.me, known: known) { queue.add(.failure($0)) }
+        (self.session, self.records, self.journal, self.queue) = (session, records, journal, queue)
+        events = queue.elements
         telling = Task {
             for await event in session.events {
-                sink.yield(event)
+                await queue.addAndWait(event)
                 await journal.record(event, at: now())
             }
-            sink.finish()
+            queue.finish()
         }
         knowing = Task { for await acquaintances in journal.acquaintances { await session.know(acquaintances) } }
     }
@@ -49,6 +56,8 @@ final class RecordedSession: NodeSession {
 
     func settleRecords() async { await journal.flush() }
 
+    var unstored: PeerConnectError? { lost.withLock { $0 } }
+
     func snapshot() async -> NodeSnapshot { await session.snapshot() }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
@@ -61,12 +70,15 @@ final class RecordedSession: NodeSession {
         await session.offer(paths, to: reference, answerWithin: answerWithin, stallAfter: stallAfter)
     }
 
-    /// What the node told last is written when this returns.
+    /// What the node told last is written when this returns, or is not going to be.
     func stop() async {
+        // Whoever followed the events may have what it wanted, and not look at them any more.
+        queue.stopWaiting()
         await session.stop()
         if !isStarted.withLock({ $0 }) { telling.cancel() }
         await telling.value
-        await journal.close()
+        let unstored = await journal.close()
+        lost.withLock { $0 = unstored }
         await knowing.value
     }
 }
@@ -76,7 +88,7 @@ extension Run {
     func recorded(_ session: any NodeSession, isStored: Bool) async throws(PeerConnectError) -> any NodeSession {
         let records = try await Records.open(
             state: home.stateFolder, data: home.dataFolder, keepsHistory: isStored && options.keepsHistory,
-            creating: isStored)
+            limits: options.historyLimits, creating: isStored)
         let known = try await records.acquaintances()
         await session.know(known)
         guard isStored else { return session }

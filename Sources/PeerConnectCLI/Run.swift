@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import PeerStore
 
 /// The options of every command, checked.
 struct GlobalOptions: Sendable {
@@ -16,6 +17,8 @@ struct GlobalOptions: Sendable {
     let discovery: NodeSettings.Discovery
     /// Whether chats, messages and file names are stored.
     let keepsHistory: Bool
+    /// How much of them.
+    let historyLimits: HistoryLimits
     /// The IDs of each group of the settings.
     let groups: [String: [String]]
 
@@ -35,12 +38,24 @@ struct GlobalOptions: Sendable {
         guard !interfaces.contains("") else { throw UsageError("--interface needs a name") }
         discovery = try Self.discovery(arguments) ?? .auto
         keepsHistory = !arguments.has("--no-history")
+        historyLimits = try Self.historyLimits(arguments)
         groups = arguments.groups
     }
 
     static func discovery(_ arguments: ParsedArguments) throws(UsageError) -> NodeSettings.Discovery? {
         try arguments.choice(
             "--discovery", [("auto", .auto), ("daemon", .daemon), ("embedded", .embedded), ("off", .off)])
+    }
+
+    /// What the settings say; there are no options for it.
+    static func historyLimits(_ arguments: ParsedArguments) throws(UsageError) -> HistoryLimits {
+        var limits = HistoryLimits()
+        if let size = try arguments.size("history-size") {
+            guard size >= HistoryLimits.leastSize else { throw UsageError("takes at least 1M") }
+            limits.size = Int64(clamping: size)
+        }
+        if let days = try arguments.number("history-days", in: 1...36500) { limits.age = Int64(days) * 86_400_000 }
+        return limits
     }
 
     /// A display name from the command line.
@@ -96,14 +111,20 @@ struct Run: Sendable {
         }
     }
 
-    /// Starts a node, says `ready`, and hands it over with the settings' folder; the body stops it or leaves that to us.
+    /// Starts a node, says `ready`, and hands it over; the body stops it or leaves that to us.
+    ///
+    /// An identity that is not there yet is made if the run is stored, under the proposed name unless it `asks`.
     func withSession(
-        _ settings: NodeSettings, isStored: Bool,
+        _ settings: NodeSettings, isStored: Bool, asks: Bool = false,
         _ body: (any NodeSession) async throws -> ExitStatus
     ) async throws -> ExitStatus {
-        let name = try await displayName(mayAsk: isStored)
+        let name = try await displayName(mayAsk: asks)
         if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
             try home.establish(name)
+            if !asks, !console.isJSON {
+                console.err(
+                    "Others see you as \(SafeText.line(name.description)); peerconnect id rename NAME changes it.")
+            }
         }
         var session = try home.session(as: name, isStored: isStored, settings)
         do {
@@ -116,14 +137,17 @@ struct Run: Sendable {
                         into: settings.downloads))
             }
             let status = try await body(session)
-            await Self.stop(session)
+            await stop(session)
             return status
         } catch {
-            await Self.stop(session)
+            await stop(session)
             throw error
         }
     }
 
     /// In a task of its own, because ours may be cancelled and members are to be told all the same.
-    private static func stop(_ session: any NodeSession) async { await Task { await session.stop() }.value }
+    private func stop(_ session: any NodeSession) async {
+        await Task { await session.stop() }.value
+        if let error = session.unstored { console.report(error) }
+    }
 }

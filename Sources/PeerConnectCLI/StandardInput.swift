@@ -43,9 +43,15 @@ final class StandardInput: LineSource {
         }
     }
 
+    /// Whether it is a terminal in canonical mode.
+    private static var keepsLines: Bool {
+        var mode = termios()
+        return tcgetattr(STDIN_FILENO, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) != 0
+    }
+
     /// Until the end of input, or an error, which ends it too; `pause` is called before each read.
     private static func read(_ pause: () -> Void, take: (InputLine) -> Void) {
-        var splitter = LineSplitter()
+        var splitter = LineSplitter(isFromTerminal: keepsLines)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
             pause()

@@ -52,6 +52,9 @@ package enum Limits {
     /// How far back a line may refer to the event its author saw last, so that hashes need bounded memory.
     package static let referenceWindow: UInt64 = 4096
 
+    /// Events that may wait for the application before peers are not read any more: minutes of a lively chat, 160 MB at worst.
+    package static let eventsWaiting = 10_000
+
     // Transfers.
     package static let entries = 1_000_000
     package static let manifest = 128 << 20

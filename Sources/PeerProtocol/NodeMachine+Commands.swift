@@ -100,12 +100,13 @@ extension NodeMachine {
         }
     }
 
-    /// Bytes of the offer that `item` means, if it is one.
-    package func offeredSize(of item: Item?) -> UInt64? {
-        guard case .success(let found) = find(item, in: open) else { return nil }
-        switch found {
-        case .question(let question): return question.invite.offer?.size
-        case .offer(let record, _): return record.body.size
+    /// The offer that `item` means, if it is one: by its number, which means no other one later, and its bytes.
+    package func offered(_ item: Item?) -> (item: Item, size: UInt64)? {
+        switch find(item, in: open) {
+        case .success(.question(let question)):
+            question.invite.offer?.size.map { (.number(question.number), $0) }
+        case .success(.offer(let record, _)): (.number(record.offer.number), record.body.size)
+        case .failure: nil
         }
     }
 

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import Testing
 
@@ -44,6 +45,90 @@ struct HistoryTests {
             #expect(try await known.exitStatus() == 0)
             #expect(known.first("known")?.name(of: "peer") == "p\(3 - host)")
         }
+    }
+
+    @Test(
+        "A group's lines and files are there after a restart, in a private file below the XDG folder, and the group again"
+    )
+    func group() async throws {
+        let lab = try Lab(hosts: 3)
+        /// In the folders of the XDG variables, as a user has it who sets no home.
+        func run(_ host: Int, _ arguments: String...) throws -> Running {
+            let home = lab.home(host)
+            let variables =
+                ["HOME=\(home)"]
+                + ["STATE", "DATA", "CONFIG", "CACHE"].map { "XDG_\($0)_HOME=\(home)/xdg-\($0.lowercased())" }
+            return try lab.tool(
+                host, ["/usr/bin/env", "-u", "PEERCONNECT_HOME"] + variables + [Lab.binary] + arguments)
+        }
+        func chats() async throws -> [Running] {
+            let programs = try (1...3).map {
+                try run($0, "chat", "--json", "--name", "p\($0)", "--accept", "all", "--accept-files", "all")
+            }
+            for program in programs { try await program.event("ready") }
+            for other in ["p2", "p3"] { try await programs[0].event("peer.found") { $0.name(of: "peer") == other } }
+            return programs
+        }
+        let programs = try await chats()
+        programs[0].send("/invite p2 p3")
+        for program in programs { try await program.event("chat.started") }
+        programs[1].send("the heron\thas landed")
+        for program in programs { try await program.event("message") }
+        let plan = lab.folder + "/plan.txt"
+        try Data("plan\n".utf8).write(to: URL(filePath: plan))
+        programs[0].send("/send \(plan)")
+        for program in programs { try await program.event("file.done", within: 30) }
+        programs[2].send("got it")
+        for program in programs { try await program.event("message") { $0.text("text") == "got it" } }
+        try await programs[2].event("message.delivered")
+        programs[0].endInput()
+        #expect(try await programs[0].exitStatus() == 0)
+        for program in programs.dropFirst() { program.endInput() }
+        for program in programs.dropFirst() { #expect(try await program.exitStatus() == 0) }
+
+        var invitation = ""
+        for host in 1...3 {
+            let folder = lab.home(host) + "/xdg-state/peerconnect", list = try run(host, "history")
+            #expect(try await list.exitStatus() == 0)
+            #expect(list.errors == "The history is in \(folder)/history.db.\n")
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/history.db")
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(try FileManager.default.attributesOfItem(atPath: folder)[.posixPermissions] as? Int == 0o700)
+            let chat = try #require(list.lines.first?.split(separator: "\t").first)
+            let show = try run(host, "history", "show", String(chat))
+            #expect(try await show.exitStatus() == 0)
+            let course = show.lines.dropFirst().joined(separator: "\n")
+            for text in ["p2: the heron", "p3: got it", "p1 offered “plan.txt”", "Finished with “plan.txt”"] {
+                #expect(course.contains(text), "h\(host): \(course)")
+            }
+            #expect(course.contains("Received /") == (host > 1))
+            if host == 1 { invitation = show.errors.split(separator: "\n").last.map(String.init) ?? "" }
+        }
+        let again = try await chats()
+        again[0].send(invitation)
+        for program in again {
+            #expect((try await program.event("chat.started")["members"] as? [Running.Event])?.count == 2)
+        }
+    }
+
+    @Test("A database that another program holds costs the end two seconds at most, and what is lost is said")
+    func held() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let (first, second) = try await pair(in: lab)
+        second.send("/history nothing")
+        try await second.event("reply")
+        var opened: OpaquePointer?
+        #expect(sqlite3_open_v2(lab.home(2) + "/state/history.db", &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        defer { sqlite3_close_v2(opened) }
+        #expect(sqlite3_exec(opened, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        first.send("unheard of")
+        try await second.event("message")
+        let clock = ContinuousClock(), start = clock.now
+        second.endInput()
+        #expect(try await second.exitStatus() == 0)
+        #expect(clock.now - start < .seconds(4), "the node's end and the journal's two seconds")
+        #expect(second.lines.suffix(2).first?.contains("could not be stored: The database ") == true)
+        first.endInput()
     }
 
     @Test("What was written survives a killed program")

@@ -72,7 +72,9 @@ final class Lab: Sendable {
     }
 
     /// Starts another program on a host, by its whole path.
-    func tool(_ host: Int, _ command: String...) throws -> Running {
+    func tool(_ host: Int, _ command: String...) throws -> Running { try tool(host, command) }
+
+    func tool(_ host: Int, _ command: [String]) throws -> Running {
         try Running(
             name: "h\(host)", script: Self.script, state: state, home: home(host),
             arguments: ["exec", String(host)] + command)

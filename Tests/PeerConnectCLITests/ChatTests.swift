@@ -105,6 +105,17 @@ struct ChatTests {
         #expect(stage.err.hasPrefix("You are me (\(me.id.short)). Received files go to /downloads.\nada accepted.\n"))
     }
 
+    @Test("A line that the terminal has cut is refused, and the next is sent")
+    func cutLine() async throws {
+        let node = node(), stage = Stage(home: ScriptedHome(node: node))
+        let input = ScriptedInput([.text("/invite ada"), .cut, .text("whole")]) {
+            for event in started { node.emit(event) }
+        }
+        #expect(await execute(["chat", "--json"], in: stage.world(input: input)) == 0)
+        #expect(stage.out.contains(#""line":2,"ok":false,"code":"too-long","message":"The line was cut: "#))
+        #expect(node.commands.map { $0.prefix(6) } == ["invite", "say(\"w"])
+    }
+
     @Test("An undelivered line is 5", arguments: ["hello"])
     func undelivered(text: String) async throws {
         let node = node(delivers: false)

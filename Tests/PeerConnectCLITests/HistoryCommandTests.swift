@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 import PeerModel
 import Testing
@@ -61,6 +62,7 @@ struct HistoryCommandTests {
         #expect(show.out.contains("Z Ada: the heron\n  | has landed\n"))
         #expect(show.out.contains("Z Ada offered “plan.pdf”, 9 bytes.\n"))
         #expect(show.out.contains("Received /d/plan.pdf."))
+        #expect(show.err == "To invite them again, type this in the chat program:\n/invite \(ada.id)\n")
         let search = other(first)
         #expect(await search.run("history", "search", "GANS") == 0)
         #expect(search.out == "\(id) 2026-11-30T00:53:20.123Z me: Gänsehaut\n")
@@ -70,6 +72,41 @@ struct HistoryCommandTests {
         let nothing = other(first)
         #expect(await nothing.run("history", "files", "nothing") == 0)
         #expect(nothing.out == "")
+    }
+
+    @Test("The group of a chat is invited again by the line that the history gives")
+    func again() async throws {
+        let bob = try peer("bob", 4), node = ScriptedSession(me: me)
+        node.emit(
+            .chatStarted(chat: chat, role: .host, host: me, members: [ada, bob]),
+            .memberLeft(chat: chat, member: bob, reason: .left), message(3, ada, "bye"))
+        let first = Stage(home: ScriptedHome(node: node))
+        #expect(await first.run("chat") == 0)
+        let show = other(first)
+        #expect(await show.run("history", "show", String(chat.description.prefix(8))) == 0)
+        let line = try #require(show.err.split(separator: "\n").last)
+        let chat = other(first)
+        _ = await chat.run("chat", input: [String(line)]) {
+            chat.home.node.emit(.inviteDone(chat: nil, answers: [], line: 1))
+        }
+        let all = [ada, bob].map { "PeerModel.PeerReference(text: \"\($0.id)\")" }.joined(separator: ", ")
+        #expect(chat.home.node.commands == ["invite([\(all)])"])
+    }
+
+    @Test("What was said before one came is shown as such, with its author's time")
+    func earlier() async throws {
+        let node = ScriptedSession(me: me)
+        node.emit(
+            .chatStarted(chat: chat, role: .member, host: ada, members: [me]),
+            .message(
+                ChatMessage(
+                    chat: chat, seq: 2, from: ada, text: "welcome", sent: 1000, isEarlier: true, ref: nil, line: nil)))
+        let first = Stage(home: ScriptedHome(node: node))
+        #expect(await first.run("chat", input: ["/history welcome"]) == 0)
+        #expect(first.out.contains("1970-01-01T00:00:01.000Z Ada, earlier: welcome\n"))
+        let json = other(first)
+        #expect(await json.run("history", "search", "welcome", "--json") == 0)
+        #expect(json.outLines[0].contains(#""mine":false,"earlier":true}"#))
     }
 
     @Test("As JSON each is a record")
@@ -143,6 +180,26 @@ struct HistoryCommandTests {
         #expect(again.home.node.isStopped)
     }
 
+    @Test("What could not be stored in the end is said, as the last before the exit")
+    func unstored() async throws {
+        let first = try await talked()
+        let node = ScriptedSession(me: me)
+        let held = Stage(home: ScriptedHome(node: node, in: first.home))
+        let other = try chatID(4), blocker = try Blocker(first.home.folder + "/state/history.db")
+        let status = await execute(
+            ["chat", "--json"],
+            in: held.world(
+                input: ScriptedInput([]) {
+                    blocker.hold()
+                    node.emit(.chatStarted(chat: other, role: .host, host: me, members: [ada]))
+                }))
+        #expect(status == 0)
+        let last = held.outLines.suffix(2)
+        #expect(last.first?.contains(#""event":"error""#) == true)
+        #expect(last.first?.contains("1 entry could not be stored: The database ") == true)
+        #expect(last.last?.contains(#""event":"exit""#) == true)
+    }
+
     @Test("At the prompt the history of the chat, a search, the files and trust are answered")
     func prompt() async throws {
         let stage = try await talked(
@@ -192,4 +249,21 @@ struct HistoryCommandTests {
         #expect(theirs.out == "")
         #expect(await theirs.run("history", "--name", "nobody") == 2)
     }
+}
+
+/// Another program's connection to a database, that can keep everyone from writing.
+private final class Blocker: @unchecked Sendable {  // used by one after the other
+    private let connection: OpaquePointer
+
+    init(_ path: String) throws {
+        var opened: OpaquePointer?
+        guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let opened else {
+            throw FixtureError()
+        }
+        connection = opened
+    }
+
+    func hold() { sqlite3_exec(connection, "BEGIN IMMEDIATE", nil, nil, nil) }
+
+    deinit { sqlite3_close_v2(connection) }
 }

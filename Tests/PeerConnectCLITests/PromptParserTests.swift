@@ -143,6 +143,19 @@ struct LineSplitterTests {
         #expect(lines == [.text("one"), .text(""), .text("two"), .text("three")])
     }
 
+    @Test("A line as long as a terminal can hold is taken for cut, whatever is left of its last character")
+    func terminal() {
+        let most = [UInt8](repeating: 0x78, count: 4095), end = [UInt8(ascii: "\n")]
+        for cut in [most, most.dropLast() + [0xC3], most + [0x78]] {
+            var splitter = LineSplitter(isFromTerminal: true)
+            #expect(splitter.append(cut + end + Array("ok\n".utf8)) == [.cut, .text("ok")])
+        }
+        var splitter = LineSplitter(isFromTerminal: true)
+        #expect(splitter.append(most.dropLast() + end) == [.text(String(repeating: "x", count: 4094))])
+        var pipe = LineSplitter()
+        #expect(pipe.append(most + most + end) == [.text(String(repeating: "x", count: 8190))])
+    }
+
     @Test("A line over 1 MiB and one that is not UTF-8 are named, and the next is read")
     func bad() {
         var splitter = LineSplitter()

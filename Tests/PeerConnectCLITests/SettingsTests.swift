@@ -58,6 +58,8 @@ struct SettingsTests {
             ("{'max-file-size': 'x'}", "“max-file-size” x is not a size."),
             ("{into: 'x'}", "“into” takes an absolute path"),
             ("{interface: [1]}", "“interface” takes texts in quotes"), ("{name: 'Ada'}", "there is no setting “name”"),
+            ("{'history-size': '10K'}", "“history-size” takes at least 1M."),
+            ("{'history-days': 0}", "“history-days” takes a number from 1 to 36500."),
             ("{groups: {a: ['x']}}", "the group “a” takes full IDs"), ("{groups: []}", "“groups” takes names"),
         ])
     func broken(text: String, message: String) async throws {
@@ -77,6 +79,50 @@ struct SettingsTests {
             json.outLines.map { $0.contains(#""event":"error""#) || $0.contains(#""event":"exit""#) } == [true, true])
     }
 
+    @Test("A broken file is named with its line by the real program's folders too, and stays as it is, byte for byte")
+    func leftAlone() async throws {
+        let stage = try stage(nil), folder = stage.home.folder
+        try FileManager.default.createDirectory(atPath: folder + "/config", withIntermediateDirectories: true)
+        let path = folder + "/config/config.json5", text = Data("{ // mine\n  port: 27182,\n  accept: 'nobody'\n}".utf8)
+        try text.write(to: URL(filePath: path))
+        for command in ["config", "chat", "receive", "browse"] {
+            var world = stage.world()
+            world.openHome = { home throws(PeerConnectError) in
+                try StoredHome(below: folder, environment: [:]) { _, _ throws(PeerConnectError) in
+                    throw PeerConnectError(.internal, "nothing is started")
+                }
+            }
+            #expect(await execute([command], in: world) == 6)
+        }
+        let message = "\(path), line 3: “accept” takes ask, trusted, all."
+        #expect(stage.err == String(repeating: "\(message)\n  Mend the file, or move it away.\n", count: 4))
+        #expect(try Data(contentsOf: URL(filePath: path)) == text)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["config"])
+    }
+
+    @Test("Settings of the history reach it: it is kept within their size")
+    func historySize() async throws {
+        let me = try peer("me", 9), ada = try peer("ada", 1), chat = try chatID(3)
+        var found: [Int] = []
+        for settings in ["{}", "{'history-size': '1M', 'history-days': 36500}"] {
+            let node = ScriptedSession(me: me), home = ScriptedHome(node: node, settings: settings)
+            node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
+            for seq in 1...3000 as ClosedRange<UInt64> {
+                let text = String(repeating: "x\(seq) ", count: 50)
+                node.emit(
+                    .message(ChatMessage(chat: chat, seq: seq, from: ada, text: text, sent: 0, ref: nil, line: nil)))
+            }
+            #expect(await Stage(home: home).run("chat") == 0)
+            let list = Stage(home: ScriptedHome(node: ScriptedSession(me: me), in: home))
+            #expect(await list.run("history", "search", "x3000") == 0)
+            #expect(list.outLines.count == 1)
+            let all = Stage(home: ScriptedHome(node: ScriptedSession(me: me), in: home))
+            _ = await all.run("history", "search", "x")
+            found.append(all.outLines.count)
+        }
+        #expect(found[0] == 3000 && found[1] < 3000 && found[1] > 300)
+    }
+
     @Test("The settings are shown with where each comes from")
     func config() async throws {
         let ada = try peer("ada", 1).id
@@ -84,7 +130,8 @@ struct SettingsTests {
         #expect(await stage.run("config", "--max-peers", "3") == 0)
         #expect(
             stage.outLines == [
-                "history\tfalse\tfile", "into\t/downloads\tdefault", "accept\task\tdefault",
+                "history\tfalse\tfile", "history-size\t268435456\tdefault", "history-days\t-\tdefault",
+                "into\t/downloads\tdefault", "accept\task\tdefault",
                 "accept-files\task\tdefault", "max-file-size\t-\tdefault", "max-peers\t3\toption", "port\t4000\tfile",
                 "interface\ta b\tfile", "discovery\tauto\tdefault", "plain\tfalse\tdefault", "@us\t\(ada)\tfile",
             ])

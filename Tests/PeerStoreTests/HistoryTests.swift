@@ -66,6 +66,28 @@ import Testing
         #expect(try history.messages(matching: "last").map(\.seq) == [.max])
     }
 
+    @Test("What was said before this peer came is kept as such, and makes nobody a member who had left by then")
+    func earlier() throws {
+        let finn = Peer(id: peerID(4), name: "Finn")
+        func early(_ seq: UInt64, _ from: Peer) -> NodeEvent {
+            .message(
+                ChatMessage(
+                    chat: chat, seq: seq, from: from, text: "early \(seq)", sent: 5, isEarlier: true, ref: nil,
+                    line: nil))
+        }
+        try history.record(started(chat), early(2, finn), early(3, bob), line(chat, 7, "late"))
+        let found = try history.messages(matching: "l")
+        #expect(found.map(\.text) == ["late", "early 3", "early 2"])
+        #expect(found.map(\.isEarlier) == [false, true, true] && found.map(\.from) == [bob, bob, finn])
+        #expect(try theChat().members.map(\.peer) == [bob, eve])
+        // Told again after a rejoin it stays one line.
+        try history.record(early(2, finn))
+        #expect(try theChat().messages == 3)
+        try history.record(.memberJoined(chat: chat, member: finn))
+        #expect(try theChat().members.map(\.peer) == [bob, eve, finn])
+        #expect(try kinds().last == .joined(finn))
+    }
+
     @Test("The course of a chat shows everything at its place")
     func course() throws {
         let transfer = transferID(7), finn = Peer(id: peerID(4), name: "Finn")

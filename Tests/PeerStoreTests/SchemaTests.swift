@@ -87,6 +87,31 @@ import Testing
         #expect(try history.problems() == [])
     }
 
+    @Test("A history of version 1 goes on, and one that is of the newest version already too", arguments: [1, 2])
+    func historyGoesOn(version: Int) throws {
+        let folder = try TemporaryFolder()
+        try raw(folder("history.db"), frozenHistory + (version > 1 ? frozenStepTo2 : ""))
+        let history = try makeHistory(folder)
+        #expect(try rawRows(folder("history.db"), "PRAGMA user_version") == ["2"])
+        let earlier = ChatMessage(
+            chat: chatID(9), seq: 9, from: eve, text: "Grüße, früher", sent: 7, isEarlier: true, ref: nil, line: nil)
+        try history.record(.message(earlier), by: ada, at: 4000)
+        let found = try history.messages(matching: "gruss")
+        #expect(found.map(\.text) == ["Grüße, früher", "Grüße"] && found.map(\.isEarlier) == [true, false])
+        #expect(try history.problems() == [] && history.isIndexRight())
+    }
+
+    @Test("A history of a newer version is refused, and left as it is")
+    func newerHistory() throws {
+        let folder = try TemporaryFolder()
+        try raw(folder("history.db"), frozenHistory + "PRAGMA user_version = 3;")
+        let before = try folder.bytes("history.db")
+        #expect(throws: StoreError.newer(path: folder("history.db"), version: 3, known: 2)) {
+            _ = try makeHistory(folder)
+        }
+        #expect(try folder.bytes("history.db") == before)
+    }
+
     @Test("Known peers of version 1 can still be read")
     func knownPeersVersion1() throws {
         let folder = try TemporaryFolder()
@@ -106,6 +131,10 @@ import Testing
                 KnownPeer(peer: eve, firstSeen: nil, lastSeen: nil, trust: .blocked),
             ])
     }
+
+    /// What version 2 made of it; never to be changed.
+    private let frozenStepTo2 =
+        "ALTER TABLE entry ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0; PRAGMA user_version = 2;"
 
     /// A database as version 1 wrote it; never to be changed.
     private var frozenHistory: String {

@@ -11,8 +11,6 @@ enum ChatStep: Sendable {
     /// The search for the peers of `--invite` is over.
     case found(Invitees)
     case invited(NodeCommand, Reply)
-    /// Nothing came of a crossing invitation.
-    case settled
     case interrupted
     /// The node has stopped and told everything.
     case over
@@ -22,8 +20,6 @@ enum ChatStep: Sendable {
 struct ChatLoop {
     /// Texts and offers that may wait for a chat before no more lines are read.
     static let heldAtMost = 256
-    /// How long a crossing invitation may take from our withdrawal to the start of its chat.
-    private static let settling = Duration.seconds(2)
 
     let session: any NodeSession
     let run: Run
@@ -111,7 +107,6 @@ struct ChatLoop {
             }
         case .terminal(let event): take(event)
         case .frame: break
-        case .settled: state.isSettling = false
         case .interrupted: stop(.done)
         case .over: break
         }
@@ -129,12 +124,8 @@ struct ChatLoop {
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
             if case .done = reply { explain(current.command) }
             self.current = nil
-        case .inviteDone(let chat, let answers, let line):
+        case .inviteDone(_, let answers, let line):
             if line == nil, !invitees.isEmpty { inviteStatus = Invitees.status(of: answers.map(\.1)) }
-            // Our withdrawn invitations are answered `timeout`; the crossing one may be about to start its chat.
-            guard chat == nil, !state.hadChat, answers.contains(where: { $0.1 == .timeout }) else { return }
-            state.isSettling = true
-            queue.run { [sleep = run.world.sleep] in (try? await sleep(Self.settling)).map { .settled } }
         default: break
         }
     }
@@ -157,6 +148,7 @@ struct ChatLoop {
         switch line {
         case .text(let text):
             await take(run.console.isJSON ? JSONLine.parse(text, with: parser) : parser.parse(text), number: number)
+        case .cut: teller.refuse(number, InputLine.cutError)
         case .tooLong:
             teller.refuse(number, PeerConnectError(.tooLong, "The line is longer than 1 MiB."))
         case .notUTF8:

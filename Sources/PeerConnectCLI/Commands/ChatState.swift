@@ -6,8 +6,6 @@ struct ChatState {
     var isLookingForInvitees = false
     /// An acceptance waits for its chat.
     private(set) var isJoining = false
-    /// A crossing invitation may still bring the chat that our own did not.
-    var isSettling = false
     private(set) var isInChat = false
     /// Whether any chat came about in this run.
     private(set) var hadChat = false
@@ -27,12 +25,12 @@ struct ChatState {
 
     /// A text typed now waits for the chat that is about to come.
     var holdsTexts: Bool {
-        !isInChat && (isLookingForInvitees || openRounds > 0 || isJoining || isSettling)
+        !isInChat && (isLookingForInvitees || openRounds > 0 || isJoining)
     }
 
     /// Nothing of our own is on its way.
     var isIdle: Bool {
-        !isLookingForInvitees && openRounds == 0 && !isJoining && !isSettling && unsent.isEmpty && ownTransfers.isEmpty
+        !isLookingForInvitees && openRounds == 0 && !isJoining && unsent.isEmpty && ownTransfers.isEmpty
     }
 
     /// A command is about to be given to the node.
@@ -58,9 +56,8 @@ struct ChatState {
         switch event {
         case .inviteDone: openRounds = max(0, openRounds - 1)
         case .inviteWithdrawn: isJoining = false
-        case .chatStarted(_, let role, _, _):
-            (isInChat, hadChat, isJoining, isSettling) = (true, true, false, false)
-            if role == .member { openRounds = 0 }
+        case .chatStarted:
+            (isInChat, hadChat, isJoining) = (true, true, false)
         case .chatEnded: chatEnded()
         case .messageDelivered(_, _, let ref, let missing, _): settle(ref, isWhole: missing.isEmpty)
         case .messageFailed(_, let ref, _, _): settle(ref, isWhole: false)

@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import PeerStore
 
 /// `peerconnect config`: the effective settings and where each comes from.
 struct ConfigCommand: Command {
@@ -49,6 +50,7 @@ struct ConfigCommand: Command {
         case .text:
             if setting.name == "into" { return .string(typed.last.map(run.world.absolute) ?? run.home.downloads) }
             if setting.name == "max-file-size" { return JSONValue(try? run.settings.arguments.size(setting.option)) }
+            if setting.name == "history-size" { return .int(run.options.historyLimits.size) }
             guard let text = typed.last ?? setting.byDefault else { return .null }
             return Int64(text).map { .int($0) } ?? .string(text)
         }

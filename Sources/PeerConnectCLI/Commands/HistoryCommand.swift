@@ -13,7 +13,7 @@ struct HistoryCommand: Command {
         ],
         notes: [
             "list           the chats, newest first: ID, start, with whom, how much, separated by tabs",
-            "show CHAT      what was said and sent in one",
+            "show CHAT      what was said and sent in one, and the line that invites the same people again",
             "search TEXT    the messages that hold every word of a text, newest first",
             "files [TEXT]   the offers of files, newest first; those that hold every word of a text",
             "clear CHAT…    remove chats for good",
@@ -105,6 +105,9 @@ struct HistoryCommand: Command {
             case .offered(let file): run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(entry) }
             default: if !run.console.isJSON { run.console.out(HistoryRows.line(entry)) }
             }
+        }
+        if !run.console.isJSON, let line = HistoryRows.invitation(chat) {
+            run.console.err("To invite them again, type this in the chat program:\n\(line)")
         }
     }
 

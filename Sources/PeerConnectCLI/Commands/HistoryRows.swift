@@ -22,6 +22,7 @@ enum HistoryRows {
             ("chat", .string(message.chat.description)), ("seq", .uint(message.seq)), ("from", message.from.json),
             ("text", .string(message.text)), ("sent", .string(Timestamp.rfc3339(message.sent))),
             ("recorded", .string(Timestamp.rfc3339(message.recorded))), ("mine", .bool(message.isMine)),
+            ("earlier", .bool(message.isEarlier)),
         ]
     }
 
@@ -55,10 +56,14 @@ enum HistoryRows {
     }
 
     /// `time name: text`; further lines of a text are indented under a bar, as in the chat.
+    ///
+    /// What was said before this peer came is `time name, earlier: text`, with the author's time.
     static func line(_ message: MessageRecord) -> String {
         let lines = SafeText.multiline(message.text).split(separator: "\n", omittingEmptySubsequences: false)
-        return "\(Timestamp.rfc3339(message.recorded)) \(NameBook.clean(message.from.name)): "
-            + lines.joined(separator: "\n  | ")
+        // When it came says little of such a line, so it is its author's clock that is shown.
+        let time = message.isEarlier ? message.sent : message.recorded
+        let author = NameBook.clean(message.from.name) + (message.isEarlier ? ", earlier" : "")
+        return "\(Timestamp.rfc3339(time)) \(author): " + lines.joined(separator: "\n  | ")
     }
 
     /// `chat, time, sender, what, where`, separated by tabs.
@@ -89,6 +94,14 @@ enum HistoryRows {
                 + (file.pathCount > 1 ? " and \(file.pathCount - 1) more." : ".")
         case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”."
         }
+    }
+
+    /// The line for the prompt that invites all the others of a chat into a new one; `nil` when there are none.
+    ///
+    /// By their full IDs: names may be others' by then, and short forms ambiguous.
+    static func invitation(_ chat: ChatRecord) -> String? {
+        let others = ([chat.host] + chat.members.map(\.peer)).filter { $0.id != chat.own }
+        return others.isEmpty ? nil : "/invite " + others.map(\.id.description).joined(separator: " ")
     }
 
     static func short(_ chat: ChatID) -> String { String(chat.description.prefix(idShown)) }

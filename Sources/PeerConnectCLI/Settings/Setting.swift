@@ -13,6 +13,8 @@ struct Setting: Sendable {
 
     let name: String
     /// The option it stands for; for `history` the one that says no.
+    ///
+    /// Without dashes it is none that can be typed.
     let option: String
     let kind: Kind
     /// What may be written, for errors and for the help.
@@ -28,6 +30,14 @@ struct Setting: Sendable {
         Setting(
             name: "history", option: "--no-history", kind: .flag, takes: "true or false",
             commands: ["chat", "send", "receive"], byDefault: "true", check: { _, _ throws(UsageError) in }),
+        Setting(
+            name: "history-size", option: "history-size", kind: .text, takes: "bytes, or a text like “64M”",
+            commands: ["chat", "send", "receive"], byDefault: "256M",
+            check: { arguments, _ throws(UsageError) in _ = try GlobalOptions.historyLimits(arguments) }),
+        Setting(
+            name: "history-days", option: "history-days", kind: .text, takes: "a number from 1 to 36500",
+            commands: ["chat", "send", "receive"], byDefault: nil,
+            check: { arguments, _ throws(UsageError) in _ = try GlobalOptions.historyLimits(arguments) }),
         Setting(
             name: "into", option: "--into", kind: .text,
             takes: "a folder: an absolute path, or one that begins with ~/",

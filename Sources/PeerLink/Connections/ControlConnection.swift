@@ -28,8 +28,11 @@ final class ControlConnection {
     private(set) var hasSpoken: Bool
     private var closingSince: Instant?
     private let traffic = TrafficClass.interactive
+    /// Nothing more is read for now, except from one that still has to say who it is, or that has broken.
+    var isPaused = false
+    private var wanted: Readiness
     /// What the loop should wait for.
-    private(set) var interest: Readiness
+    var interest: Readiness { isPaused && stage == .open && hasSpoken ? wanted.subtracting(.readable) : wanted }
 
     /// A connection that was accepted, or one that is being dialled; `expected` is whose key must be there.
     init(
@@ -42,7 +45,7 @@ final class ControlConnection {
         isDialled = dialling != nil
         hasSpoken = dialling != nil
         stage = isDialled ? .connecting : .handshaking
-        interest = isDialled ? .writable : .readable
+        wanted = isDialled ? .writable : .readable
         greeter = HelloMachine(side: isDialled ? .dialler : .listener, own: hello)
         let tls = TLSEngine(context, side: dialling.map { .dialler($0) } ?? .listener)
         stream = TLSStream(socket: socket, tls: tls)
@@ -251,7 +254,7 @@ final class ControlConnection {
         guard stream != nil, stage != .connecting else { return }
         do throws(StreamError) {
             let isEmpty = try stream?.flush() ?? true
-            interest = isEmpty ? .readable : [.readable, .writable]
+            wanted = isEmpty ? .readable : [.readable, .writable]
             if isEmpty, stage == .closing { stream?.socket.endSending() }
         } catch {
             throw stage == .closing ? .closedHere : .failed(error)

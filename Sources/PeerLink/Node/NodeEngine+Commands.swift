@@ -29,8 +29,7 @@ extension NodeEngine {
             return machine.invite(invitations, line: line, at: moment)
         case .start: return machine.start(at: moment)
         case .accept(let item):
-            let item = try resolve(item)
-            try checkRoom(for: item)
+            let item = try await checkRoom(for: try resolve(item))
             return machine.accept(item, line: line, at: moment)
         case .decline(let item): return machine.decline(try resolve(item), line: line, at: moment)
         case .say(let text): return machine.say(text, line: line, at: moment)
@@ -186,13 +185,24 @@ extension NodeEngine {
         return named.count == 1 ? named.first : nil
     }
 
-    /// Accepted is only what there is room for.
-    private func checkRoom(for item: NodeMachine.Item?) throws(PeerConnectError) {
-        guard let size = machine.offeredSize(of: item),
-            !FreeSpace.isEnough(for: size, at: settings.downloads, promised: hub.promised)
-        else { return }
-        throw PeerConnectError(
-            .noSpace, "There is not enough room in \(settings.downloads).", hint: "Make some, or decline.")
+    /// Accepted is only what there is room for; gives the same item, as what it means now.
+    private func checkRoom(for item: NodeMachine.Item?) async throws(PeerConnectError) -> NodeMachine.Item? {
+        guard let (item, size) = machine.offered(item) else { return item }
+        let downloads = settings.downloads, promised = hub.promised
+        // On a thread of its own: a file server that has gone away may keep it for minutes.
+        let hasRoom = await withCheckedContinuation { continuation in
+            let started: Void? = try? BlockingThread.spawn("room") {
+                continuation.resume(returning: FreeSpace.isEnough(for: size, at: downloads, promised: promised))
+            }
+            // It is looked at again before anything is written.
+            if started == nil { continuation.resume(returning: true) }
+        }
+        guard !isStopped else { throw Self.stopping }
+        guard hasRoom else {
+            throw PeerConnectError(
+                .noSpace, "There is not enough room in \(downloads).", hint: "Make some, or decline.")
+        }
+        return item
     }
 
     package func snapshot() -> NodeSnapshot {

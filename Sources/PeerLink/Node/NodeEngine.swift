@@ -13,7 +13,8 @@ package actor NodeEngine {
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
     package nonisolated let events: AsyncStream<NodeEvent>
-    private nonisolated let sink: AsyncStream<NodeEvent>.Continuation
+    nonisolated let queue: EventQueue<NodeEvent>
+    private nonisolated let observe: @Sendable (NodeEvent) -> Void
 
     let identity: LocalIdentity
     let settings: NodeSettings
@@ -27,7 +28,7 @@ package actor NodeEngine {
     var listener: TCPListener?
     var listenerTokens: [UInt64] = []
     var connections: [ConnectionID: ControlConnection] = [:]
-    private var tokens: [ConnectionID: UInt64] = [:]
+    var tokens: [ConnectionID: UInt64] = [:]
     private var lastConnection: UInt64 = 0
     var dials: [DialID: Dial] = [:]
     private var lastCheck = UInt64.max
@@ -42,8 +43,14 @@ package actor NodeEngine {
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false
+    /// Those who wait for the end that another `stop()` brings; `nil` once it has come.
+    private var waitingForEnd: [CheckedContinuation<Void, Never>]? = []
 
-    package init(identity: LocalIdentity, settings: NodeSettings) throws(PeerConnectError) {
+    /// `observe` hears of each event before it is in `events`, on the loop's thread: it must not wait.
+    package init(
+        identity: LocalIdentity, settings: NodeSettings, eventsWaiting: Int = Limits.eventsWaiting,
+        observe: @escaping @Sendable (NodeEvent) -> Void = { _ in }
+    ) throws(PeerConnectError) {
         do throws(SystemError) {
             loop = try EventLoop()
         } catch {
@@ -54,7 +61,9 @@ package actor NodeEngine {
         context = TLSContext(key: identity.key)
         guard let run = RunID(bytes: randomBytes(5)) else { preconditionFailure("5 bytes make a run") }
         self.run = run
-        (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
+        self.observe = observe
+        queue = EventQueue(bound: eventsWaiting)
+        events = queue.elements
         let key = identity.key
         let environment = Environment(
             hash: { SHA256.hash($0) }, sign: { key.sign($0) },
@@ -75,12 +84,16 @@ package actor NodeEngine {
 
     var moment: Moment { Moment(now: BootClock.now(), wall: WallClock.milliseconds()) }
 
-    nonisolated func emit(_ event: NodeEvent) { sink.yield(event) }
+    nonisolated func emit(_ event: NodeEvent) {
+        observe(event)
+        queue.add(event)
+    }
 
     // MARK: Start and end
 
     /// Listens and goes on the network; gives the port, or `nil` when it does not listen.
     package func start() throws(PeerConnectError) -> UInt16? {
+        queue.onRelief { [weak self, loop] in loop.post { self?.assumeIsolated { $0.setReading() } } }
         if settings.isVisible {
             try checkDownloads()
             try listen()
@@ -99,9 +112,11 @@ package actor NodeEngine {
             hint: "Name another folder with --into DIR.", cause: error)
     }
 
-    /// Tells members and says goodbye; what was sent has 1 s to go out.
+    /// Tells members and says goodbye.
+    ///
+    /// What was sent has 1 s to go out. Every call returns when all has ended.
     package func stop() async {
-        guard !isStopped else { return }
+        guard !isStopped else { return await end() }
         machine.stop(at: moment)
         carryOutEffects()
         isStopped = true
@@ -116,11 +131,24 @@ package actor NodeEngine {
         }
         for connection in connections.values { handle(connection.end(.closedHere), of: connection) }
         await discovery?.stop()
-        sink.finish()
+        queue.finish()
+        let waiting = waitingForEnd.take() ?? []
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Whether nothing of it is left.
+    var hasEnded: Bool { waitingForEnd == nil }
+
+    private func end() async {
+        guard !hasEnded else { return }
+        await withCheckedContinuation { waitingForEnd?.append($0) }
     }
 
     // Not in `stop()`: calls that come after it, a second `stop()` too, still need a thread to run on.
-    deinit { loop.stop() }
+    deinit {
+        loop.stop()
+        queue.finish()
+    }
 
     // MARK: Connections
 
@@ -147,6 +175,7 @@ package actor NodeEngine {
         guard let connection = connections[id] else { return }
         handle(connection.ready(readiness, now: BootClock.now()), of: connection)
         carryOutEffects()
+        if queue.isCrowded { setReading() }
     }
 
     func handle(_ found: [ControlConnection.Event], of connection: ControlConnection) {

@@ -39,8 +39,10 @@ extension Database {
     private mutating func record(_ row: ChatRow) throws(StoreError) -> ChatRecord {
         let path = path
         let members = try rows(
-            "SELECT peer, name, joined, gone, reason FROM participant WHERE chat = ? AND peer <> ? ORDER BY id",
-            .integer(row.row), .text(row.host)
+            """
+            SELECT peer, name, joined, gone, reason FROM participant
+            WHERE chat = ? AND peer <> ? AND (gone IS NULL OR reason IS NOT NULL) ORDER BY id
+            """, .integer(row.row), .text(row.host)
         ) { row throws(StoreError) in
             ChatRecord.Member(
                 peer: try parsePeer(row.text(0), row.text(1), path), joined: row.integer(2),

@@ -1,7 +1,8 @@
 internal import PeerModel
 
 extension Database {
-    private static let messageColumns = "e.id, chat.chat, chat.own, e.seq, p.peer, p.name, e.text, e.sent, e.at"
+    private static let messageColumns =
+        "e.id, chat.chat, chat.own, e.seq, p.peer, p.name, e.text, e.sent, e.at, e.earlier"
 
     mutating func messages(
         _ query: SearchQuery, own: PeerID?, before position: Int64, limit: Int
@@ -29,7 +30,7 @@ extension Database {
             chat: try parse(row.text(1), ChatID.init, path), own: try parse(row.text(2), PeerID.init, path),
             position: row.integer(0), seq: UInt64(bitPattern: row.integer(3)),
             from: try parsePeer(row.text(4), row.text(5), path), text: row.text(6), sent: row.integer(7),
-            recorded: row.integer(8))
+            recorded: row.integer(8), isEarlier: row.integer(9) == 1)
     }
 
     // MARK: The course of a chat
@@ -55,11 +56,11 @@ extension Database {
             """
         let rows = try rows(composed: sql, [.integer(row), .integer(position), Value(limit)]) {
             row throws(StoreError) in
-            let kind = row.text(9), id = row.optionalText(4)
+            let kind = row.text(10), id = row.optionalText(4)
             return EntryRow(
-                position: row.integer(0), at: row.integer(8), kind: kind, reason: row.optionalText(10),
+                position: row.integer(0), at: row.integer(8), kind: kind, reason: row.optionalText(11),
                 peer: try id.map { id throws(StoreError) in try parsePeer(id, row.text(5), path) },
-                file: row.optionalInteger(11), message: kind == "message" ? try Self.message(row, path) : nil)
+                file: row.optionalInteger(12), message: kind == "message" ? try Self.message(row, path) : nil)
         }
         var files: [Int64: FileRecord] = [:], result: [HistoryEntry] = []
         for row in rows {

@@ -62,6 +62,14 @@ extension Database {
         return try participant(peer, of: chat, at: time).row
     }
 
+    /// Like `author`, for someone who may have left before this peer came: a name at its lines, but no member.
+    private mutating func earlierAuthor(_ peer: Peer, of chat: Int64, at time: Int64) throws(StoreError) -> Int64 {
+        let before = changes
+        let row = try author(peer, of: chat, at: time)
+        if changes > before { try run("UPDATE participant SET gone = joined WHERE id = ?", .integer(row)) }
+        return row
+    }
+
     // MARK: Entries
 
     mutating func insertEntry(
@@ -79,13 +87,18 @@ extension Database {
             "SELECT EXISTS(SELECT 1 FROM entry WHERE chat = ? AND seq = ?)", .integer(chat), .integer(seq))
         guard isTold == 0 else { return }
         let folded = SearchText.folded(message.text)
-        let author = try author(message.from, of: chat, at: time)
+        let author =
+            if message.isEarlier {
+                try earlierAuthor(message.from, of: chat, at: time)
+            } else {
+                try author(message.from, of: chat, at: time)
+            }
         try run(
             """
-            INSERT INTO entry(chat, kind, at, participant, seq, sent, text, folded)
-            VALUES(?, 'message', ?, ?, ?, ?, ?, ?)
+            INSERT INTO entry(chat, kind, at, participant, seq, sent, text, folded, earlier)
+            VALUES(?, 'message', ?, ?, ?, ?, ?, ?, ?)
             """, .integer(chat), .integer(time), .integer(author), .integer(seq), .integer(message.sent),
-            .text(message.text), .text(folded))
+            .text(message.text), .text(folded), Value(message.isEarlier ? 1 : 0))
         try run("INSERT INTO search(rowid, folded) VALUES(last_insert_rowid(), ?)", .text(folded))
     }
 

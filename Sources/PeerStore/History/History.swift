@@ -65,14 +65,20 @@ package final class History: Sendable {
     }
 
     /// Keeps many events at once: all of them or, when it throws, none.
+    ///
+    /// Waits for other processes for `patience` seconds, if that is given.
     package func record(
-        _ events: [(event: NodeEvent, time: Int64)], by me: Peer, in chat: ChatID? = nil
+        _ events: [(event: NodeEvent, time: Int64)], by me: Peer, in chat: ChatID? = nil, patience: Double? = nil
     ) throws(StoreError) {
         guard events.contains(where: { Recorder.isHistory($0.event) }) else { return }
         try state.withLock { state throws(StoreError) in
             var recorder = Recorder(me: me, chat: chat, running: state.running)
             // Also when it fails: what runs, runs, and its next event adds the chat.
-            defer { state.running = recorder.running }
+            state.database.setPatience(patience)
+            defer {
+                state.database.setPatience(nil)
+                state.running = recorder.running
+            }
             try state.database.transaction { database throws(StoreError) in
                 for (event, time) in events { try recorder.record(event, at: time, in: &database) }
             }
@@ -181,12 +187,17 @@ package final class History: Sendable {
 
     /// Drops the oldest entries beyond the limits; for the start, and now and then in a long run.
     ///
-    /// Chats that run here stay, however little of them is left. Cheap while nothing is beyond.
+    /// Chats that run here stay, however little of them is left. Cheap while nothing is beyond. Waits for other processes
+    /// for `patience` seconds, if that is given.
     ///
     /// - Returns: How many entries were dropped.
     @discardableResult
-    package func prune(to limits: HistoryLimits = HistoryLimits(), now: Int64) throws(StoreError) -> Int {
+    package func prune(
+        to limits: HistoryLimits = HistoryLimits(), now: Int64, patience: Double? = nil
+    ) throws(StoreError) -> Int {
         try state.withLock { state throws(StoreError) in
+            state.database.setPatience(patience)
+            defer { state.database.setPatience(nil) }
             let running = state.running.map { ($0.own, $0.chat) }
             return try state.database.prune(to: limits, now: now, sparing: running)
         }

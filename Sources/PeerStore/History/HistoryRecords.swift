@@ -48,6 +48,8 @@ package struct MessageRecord: Equatable, Sendable {
     package let sent: Int64
     /// When it came here.
     package let recorded: Int64
+    /// Said before this peer was in the chat, or not to be told from such a one.
+    package let isEarlier: Bool
 
     package var isMine: Bool { from.id == own }
 }
@@ -112,6 +114,9 @@ package struct HistoryLimits: Equatable, Sendable {
     /// None unless the user wishes it: nobody should lose what was said because time passed, or because a clock was
     /// wrong once.
     package var age: Int64?
+
+    /// Less does not pay: the tables alone take a part of it.
+    package static let leastSize: UInt64 = 1 << 20
 
     package init(size: Int64 = 256 << 20, age: Int64? = nil) {
         self.size = size

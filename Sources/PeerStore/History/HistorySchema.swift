@@ -3,7 +3,7 @@ extension Schema {
     ///
     /// `chat.id` and the like are numbers of this database; `chat.chat`, `peer` and `transfer` are IDs in their text
     /// form, times are milliseconds since 1970, and words are those of the JSON events.
-    static let history = Schema(applicationID: 0x7063_6869, migrations: [historyVersion1])  // "pchi"
+    static let history = Schema(applicationID: 0x7063_6869, migrations: [historyVersion1, historyVersion2])  // "pchi"
 
     // A chat is kept once for each own identity in it: two of them on one machine are two views of it.
     //
@@ -84,4 +84,7 @@ extension Schema {
             folded, content = 'message', content_rowid = 'id', tokenize = 'trigram case_sensitive 1', detail = none
         );
         """
+
+    // Which messages were said before this peer was there; of those in version 1 that is not known.
+    private static let historyVersion2: StaticString = "ALTER TABLE entry ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0"
 }

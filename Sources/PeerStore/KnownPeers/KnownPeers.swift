@@ -36,9 +36,13 @@ package final class KnownPeers: Sendable {
 
     // MARK: Looking up
 
-    /// All of them, by name, then by ID.
-    package func list() throws(StoreError) -> [KnownPeer] {
-        try database.withLock { database throws(StoreError) in try database.knownPeers() }
+    /// All of them, by name, then by ID; waits for other processes for `patience` seconds, if that is given.
+    package func list(patience: Double? = nil) throws(StoreError) -> [KnownPeer] {
+        try database.withLock { database throws(StoreError) in
+            database.setPatience(patience)
+            defer { database.setPatience(nil) }
+            return try database.knownPeers()
+        }
     }
 
     /// The one with this ID.
@@ -76,8 +80,12 @@ package final class KnownPeers: Sendable {
     // MARK: Changing
 
     /// Notes that a peer proved its key in an accepted chat; its name becomes the one it has now.
-    package func met(_ peer: Peer, at time: Int64) throws(StoreError) {
+    ///
+    /// Waits for other processes for `patience` seconds, if that is given.
+    package func met(_ peer: Peer, at time: Int64, patience: Double? = nil) throws(StoreError) {
         try database.withLock { database throws(StoreError) in
+            database.setPatience(patience)
+            defer { database.setPatience(nil) }
             try database.run(
                 """
                 INSERT INTO peer(id, name, first_seen, last_seen, trust) VALUES(?1, ?2, ?3, ?3, 'neutral')

@@ -111,6 +111,11 @@ struct Database: ~Copyable {
         return Statement(owning: pointer)
     }
 
+    /// Waits for other processes no longer than this, until told otherwise; `nil` is the usual time.
+    func setPatience(_ seconds: Double?) {
+        sqlite3_busy_timeout(handle, CInt((seconds ?? Self.patience) * 1000))
+    }
+
     // MARK: Transactions
 
     /// Does all of `body` or nothing of it, alone among all processes; what it threw is thrown again.

@@ -37,6 +37,52 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
+    @Test("Everyone who stops a node waits until it has stopped", .timeLimit(.minutes(5)))
+    func stoppedTwice() async throws {
+        let (host, members, _) = try await chat(["ada"])
+        await withTaskGroup { group in
+            for _ in 1...3 {
+                group.addTask {
+                    await host.engine.stop()
+                    #expect(await host.engine.hasEnded)
+                }
+            }
+        }
+        await host.engine.stop()
+        #expect(try await members[0].next("the end") { $0.endReason } == .ended)
+        await members[0].engine.stop()
+    }
+
+    @Test(
+        "Who does not take its events is not flooded: peers wait for it, and nothing is lost when it does",
+        .timeLimit(.minutes(5)))
+    func slowReader() async throws {
+        // Without a reader of its own, as an application that is busy.
+        let identity = LocalIdentity.unique(displayName: try DisplayName("slow"))
+        var settings = NodeSettings(downloads: "/tmp/nonexistent", spools: "/tmp/nonexistent")
+        (settings.port, settings.discovery, settings.invitations) = (.exactly(0), .off, .all)
+        let slow = try NodeEngine(identity: identity, settings: settings, eventsWaiting: 200)
+        let port = try #require(try await slow.start())
+        let host = try TestNode("host")
+        _ = try await host.start()
+        #expect(await host.engine.perform(.invite([PeerReference("127.0.0.1:\(port)")]), line: nil).isDone)
+        _ = try await host.next("chat.started") { $0.startedChat }
+        // More than may wait, for less long than makes it a dead peer.
+        let text = String(repeating: "x", count: 2000), count = 1000
+        for _ in 0..<count { _ = await host.engine.perform(.say(text), line: nil) }
+        while await !slow.isReadingPaused { await Task.yield() }
+        var found = 0, seq: UInt64 = 0
+        for await event in slow.events {
+            guard case .message(let message) = event else { continue }
+            #expect(message.seq > seq && message.text == text)
+            (found, seq) = (found + 1, message.seq)
+            if found == count { break }
+        }
+        #expect(await !slow.isReadingPaused)
+        await host.engine.stop()
+        await slow.stop()
+    }
+
     @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(5)))
     func ends() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
