@@ -8,6 +8,24 @@ package struct NearbyPeer: Hashable, Sendable {
     package let kind: Advert.Kind
     /// Every address with the advertised port: IPv4, then other IPv6, then link-local ones with their scope.
     package let addresses: [PeerAddress]
+    /// The same apart for each instance, the oldest first: whoever lies about an ID adds an instance, and no more than that.
+    package let places: [[PeerAddress]]
+
+    package init(id: PeerID, name: String, isBusy: Bool, kind: Advert.Kind, places: [[PeerAddress]]) {
+        self.id = id
+        self.name = name
+        self.isBusy = isBusy
+        self.kind = kind
+        self.places = places
+        addresses = Set(places.flatMap(\.self)).sorted { Self.rank($0) < Self.rank($1) }
+    }
+
+    private static func rank(_ address: PeerAddress) -> (Int, String) {
+        switch address.ip {
+        case .v4: (0, address.description)
+        case .v6: (address.isLinkLocal ? 2 : 1, address.description)
+        }
+    }
 }
 
 /// What this run is called on the network, so that it does not list itself.
@@ -40,7 +58,12 @@ struct AdvertTable {
         let addresses: [PeerAddress]
         /// The later one counts when two disagree about name or state.
         let order: UInt64
+        /// What it was when the instance was first seen.
+        let since: UInt64
     }
+
+    /// Of one peer, so that a flood under its ID does not make every change of it slow.
+    private static let placesAtMost = 16
 
     private let own: OwnRun
     /// By ID and by name.
@@ -57,7 +80,7 @@ struct AdvertTable {
 
     var peers: [NearbyPeer] { Array(listed.values) }
 
-    func addresses(of id: PeerID) -> [PeerAddress] { listed[id]?.addresses ?? [] }
+    func places(of id: PeerID) -> [[PeerAddress]] { listed[id]?.places ?? [] }
 
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
@@ -66,7 +89,9 @@ struct AdvertTable {
         guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
-        instances[advert.id, default: [:]][name] = Instance(advert: advert, addresses: addresses, order: order)
+        let since = instances[advert.id]?[name]?.since ?? order
+        instances[advert.id, default: [:]][name] = Instance(
+            advert: advert, addresses: addresses, order: order, since: since)
         let changes = refresh(advert.id)
         guard let previous, previous != advert.id else { return changes }
         return changes + drop(name, of: previous)
@@ -97,18 +122,10 @@ struct AdvertTable {
         guard let newest = all.max(by: { $0.order < $1.order })?.advert else {
             return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)]
         }
-        let addresses = Set(all.flatMap(\.addresses)).sorted { Self.rank($0) < Self.rank($1) }
-        let peer = NearbyPeer(
-            id: id, name: newest.name, isBusy: newest.isBusy, kind: newest.kind, addresses: addresses)
+        let places = all.sorted { $0.since < $1.since }.prefix(Self.placesAtMost).map(\.addresses)
+        let peer = NearbyPeer(id: id, name: newest.name, isBusy: newest.isBusy, kind: newest.kind, places: places)
         let old = listed.updateValue(peer, forKey: id)
         guard let old else { return [.found(peer)] }
         return old == peer ? [] : [.updated(peer)]
-    }
-
-    private static func rank(_ address: PeerAddress) -> (Int, String) {
-        switch address.ip {
-        case .v4: (0, address.description)
-        case .v6: (address.isLinkLocal ? 2 : 1, address.description)
-        }
     }
 }

@@ -105,10 +105,10 @@ package final class Discovery: Sendable {
     /// Tells what interfaces and addresses the machine has now.
     package func set(_ interfaces: [LocalInterface]) { mail.post { $0.interfaces = interfaces } }
 
-    /// Looks a peer's addresses up again and gives what is known of it afterwards, which takes a second.
+    /// Looks a peer's addresses up again and gives what is known of each instance afterwards, which takes a second.
     ///
     /// Longer when Avahi is stuck: who cannot wait sets a limit. `done` is called once, on any thread.
-    package func refresh(_ id: PeerID, _ done: @escaping @Sendable ([PeerAddress]) -> Void) {
+    package func refresh(_ id: PeerID, _ done: @escaping @Sendable ([[PeerAddress]]) -> Void) {
         let isPosted = mail.post { $0.refreshes.append((id, done)) }
         if !isPosted { done([]) }
     }

@@ -54,7 +54,7 @@ final class DiscoveryEngine {
         publisher.interfacesChanged()
     }
 
-    func refresh(_ id: PeerID, _ done: @escaping ([PeerAddress]) -> Void) { browser.refresh(id, done) }
+    func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) { browser.refresh(id, done) }
 
     /// Says goodbye.
     func stop() {

@@ -167,7 +167,8 @@ final class ServiceInstance {
         switch result {
         case .all(let all): if !all.isEmpty { addresses = all }
         // The old ones stay until a whole look did not find them.
-        case .some(let some): addresses = Array(Set(some + old))
+        case .some(let some):
+            addresses = Array((some + old.filter { !some.contains($0) }).prefix(AddressLookup.atMost))
         }
         if Set(old) != Set(addresses) { changed(self) }
     }

@@ -113,11 +113,11 @@ struct ServiceBrowserTests {
             #expect(scene.loop.run { scene.network.objects == 2 && scene.listed.count == 1 })
             scene.network.remove("h.local", .ipv4, [10, 0, 0, 1])
             scene.network.add("h.local", .ipv4, [10, 0, 0, 2])
-            var answers: [[PeerAddress]] = []
+            var answers: [[[PeerAddress]]] = []
             scene.browser.refresh(peer.id) { answers.append($0) }
             #expect(scene.loop.run { !answers.isEmpty })
             scene.browser.refresh(try Self.peer(2).id) { answers.append($0) }
-            #expect(answers.map { $0.map(\.description) } == [["10.0.0.2:4000"], []])
+            #expect(answers.map { $0.map { $0.map(\.description) } } == [[["10.0.0.2:4000"]], []])
             scene.browser.refresh(peer.id) { answers.append($0) }
             scene.browser.detach()
             #expect(answers.count == 3)

@@ -10,9 +10,11 @@ extension NodeEngine {
         switch target {
         case .peer(let peer, let addresses):
             // Hidden peers too: they may answer by now.
-            let known = addresses.isEmpty ? nearby[peer]?.addresses ?? [] : addresses
+            let seen = nearby[peer]?.places ?? []
+            let others = addresses.filter { address in !seen.contains { $0.contains(address) } }
+            let places = others.isEmpty ? seen : seen + [others]
             let label = nearby[peer]?.name ?? peer.short
-            var dial = Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now())
+            var dial = Dial(id, expected: peer, label: label, places: places, now: BootClock.now())
             dial.isRefreshing = refresh(id, peer)
             begin(dial)
         case .address(let typed, let expected):
@@ -21,12 +23,11 @@ extension NodeEngine {
             case .ip(let ip):
                 let address = PeerAddress(ip, port: port)
                 begin(
-                    Dial(id, expected: expected, label: address.description, addresses: [address], now: BootClock.now())
-                )
+                    Dial(id, expected: expected, label: address.description, places: [[address]], now: BootClock.now()))
             case .name(let name):
                 // Kept while the name is looked up, so that it can be given up.
                 dials[id] = Dial(
-                    id, expected: expected, label: name, addresses: [], isResolving: true,
+                    id, expected: expected, label: name, places: [], isResolving: true,
                     now: BootClock.now() + Limits.dial)
                 Task { await lookUp(id, name, port, expected: expected) }
             }
@@ -36,16 +37,16 @@ extension NodeEngine {
     /// Asks the network where the peer is now, while what is known is tried; false when there is nobody to ask.
     private func refresh(_ id: DialID, _ peer: PeerID) -> Bool {
         guard let discovery, nearby[peer] != nil else { return false }
-        discovery.refresh(peer) { [weak self] addresses in
-            self?.loop.post { self?.assumeIsolated { $0.refreshed(id, addresses) } }
+        discovery.refresh(peer) { [weak self] places in
+            self?.loop.post { self?.assumeIsolated { $0.refreshed(id, places) } }
         }
         return true
     }
 
-    private func refreshed(_ id: DialID, _ addresses: [PeerAddress]) {
+    private func refreshed(_ id: DialID, _ places: [[PeerAddress]]) {
         guard dials[id] != nil else { return }
         dials[id]?.isRefreshing = false
-        dials[id]?.add(addresses)
+        dials[id]?.add(places)
         advance(id)
         carryOutEffects()
     }
@@ -53,7 +54,7 @@ extension NodeEngine {
     private func lookUp(_ id: DialID, _ name: String, _ port: UInt16, expected: PeerID?) async {
         let addresses = await Resolver.resolve(name, port: port)
         guard dials.removeValue(forKey: id) != nil else { return }
-        begin(Dial(id, expected: expected, label: "\(name):\(port)", addresses: addresses, now: BootClock.now()))
+        begin(Dial(id, expected: expected, label: "\(name):\(port)", places: [addresses], now: BootClock.now()))
         carryOutEffects()
     }
 

@@ -121,7 +121,7 @@ extension NodeEngine {
             }
             begin(
                 Dial(
-                    nextCheck(), expected: id, label: peer.name, addresses: peer.addresses, isCheck: true,
+                    nextCheck(), expected: id, label: peer.name, places: peer.places, isCheck: true,
                     now: BootClock.now()))
         }
     }
@@ -131,7 +131,7 @@ extension NodeEngine {
         let label = identity.displayName.description
         begin(
             Dial(
-                nextCheck(), expected: identity.id, label: label, addresses: addresses, isCheck: true,
+                nextCheck(), expected: identity.id, label: label, places: [addresses], isCheck: true,
                 now: BootClock.now()))
     }
 
