@@ -18,7 +18,9 @@ public final class Node: Sendable {
     public struct Ready: Sendable {
         /// The port it listens on; `nil` when it does not listen.
         public let port: UInt16?
-        /// How peers are found; events say which back end that is.
+        /// How peers are found: `daemon` or `embedded`; `off` when it is switched off or no back end works yet.
+        ///
+        /// Events tell what becomes of it.
         public let discovery: String
     }
 
@@ -36,15 +38,16 @@ public final class Node: Sendable {
     /// In the order they happened; for one consumer, and over after `stop()`.
     public let events: AsyncStream<NodeEvent>
 
+    /// How long a start waits to know the back end, which takes a few milliseconds unless avahi-daemon is stuck.
+    private static let backEndKnown = 0.5
+
     private let engine: NodeEngine
-    private let settings: NodeSettings
     private let sink: AsyncStream<NodeEvent>.Continuation
     private let offers = Mutex(PendingOffers())
 
     /// Makes a node that is not on the network yet.
     public init(identity: Identity, settings: NodeSettings) throws(PeerConnectError) {
         engine = try NodeEngine(identity: identity.local, settings: settings)
-        self.settings = settings
         me = Peer(id: identity.id, name: identity.displayName.description)
         (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
     }
@@ -61,7 +64,7 @@ public final class Node: Sendable {
             self.offers.withLock { $0.settleAll() }.forEach { $0() }
             sink.finish()
         }
-        return Ready(port: port, discovery: settings.discovery.rawValue)
+        return Ready(port: port, discovery: await engine.backEnd(within: Self.backEndKnown))
     }
 
     /// Does what is asked.

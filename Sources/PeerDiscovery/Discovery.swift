@@ -44,7 +44,9 @@ package final class Discovery: Sendable {
     /// How long a goodbye may take.
     private static let goodbye = Duration.seconds(2)
     /// How long the daemon may take for the first answer before it is said that there is none.
-    private static let patience = Duration.seconds(3)
+    ///
+    /// Shorter than `browse` looks, so that it can tell a stuck daemon from an empty network.
+    private static let patience = Duration.seconds(2)
 
     private let mail: DiscoveryMail
     private let settings: DiscoverySettings

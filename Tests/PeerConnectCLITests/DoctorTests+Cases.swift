@@ -7,11 +7,18 @@ import PeerSystem
 /// One fault each.
 extension DoctorTests {
     static let network: [Case] = [
-        Case("interfaces", .fail, "There is no interface eth9, or it is down", "ip -brief address") {
-            $0.wantedInterfaces = ["eth9"]
+        Case("interfaces", .fail, "There is no interface eth9, this machine has eth0, eth1 and lo.", nil) {
+            ($0.wantedInterfaces, $0.interfacesDown) = (["eth9"], ["eth1"])
         },
-        Case("interfaces", .fail, "no network but this machine's own", "ip -brief address") {
-            $0.interfaces = [network("lo")]
+        Case("interfaces", .fail, "eth1 is switched off", "sudo ip link set eth1 up") {
+            ($0.wantedInterfaces, $0.interfacesDown) = (["eth1"], ["eth1"])
+        },
+        Case("interfaces", .fail, "this machine has none but its own", nil) { $0.interfaces = [network("lo")] },
+        Case("interfaces", .fail, "this machine has none but its own", "podman run --network host …") {
+            ($0.interfaces, $0.container) = ([network("lo")], .podman)
+        },
+        Case("interfaces", .fail, "There is no network: wlan0 is switched off", "ip link set wlan0 up") {
+            ($0.interfaces, $0.interfacesDown, $0.isRoot) = ([network("lo")], ["docker0", "wlan0"], true)
         },
         Case("interfaces", .fail, "eth0 has no cable or no Wi-Fi", nil) {
             $0.interfaces = [network("lo"), network("eth0") { $0.isRunning = false }]
@@ -20,7 +27,13 @@ extension DoctorTests {
             $0.interfaces = [network("eth0") { $0.addresses = [] }]
         },
         Case("interfaces", .fail, "only a VPN or the like", nil) { $0.interfaces = [network("tun0")] },
-        Case("vpn", .fail, "Only point-to-point links are up (tun0)", nil) { $0.interfaces = [network("tun0")] },
+        Case("vpn", .fail, "Only a VPN or the like is up (tun0)", nil) { $0.interfaces = [network("tun0")] },
+        Case("publishing", .warn, "Without a network", nil) { $0.interfaces = [network("lo")] },
+        Case("advert", .fail, "do not see this peer without a network", nil) { $0.interfaces = [network("lo")] },
+        Case("peers", .warn, "seen without a network", nil) {
+            $0.interfaces = [network("lo")]
+            $0.trial?.others = []
+        },
         Case("vpn", .warn, "A VPN is up (tun0)", nil) { $0.interfaces.append(network("tun0")) },
         Case("container", .warn, "a container with a network of its own", "docker run --network host …") {
             ($0.container, $0.hasRealDevice) = (.docker, false)
@@ -156,10 +169,15 @@ extension DoctorTests {
     ]
 
     static let storage: [Case] = [
-        Case("data", .fail, "not yours alone", "chmod go= '/d/i'") {
+        Case("data", .fail, "not yours alone", "chmod -R go= '/d/i'") {
             $0.identityProblem = PeerConnectError(
                 .cannotStart, "/d/i holds a private key, but it is not yours alone.",
-                hint: "Make it private with: chmod go= '/d/i'. If others could read it, better make a new identity.")
+                hint: "Make it private with: chmod -R go= '/d/i'. If others could read it, better make a new identity.")
+        },
+        Case("data", .fail, "belongs to another user", "sudo chown -R 1000 '/d/i'") {
+            $0.identityProblem = PeerConnectError(
+                .cannotStart, "/d/i holds a private key and belongs to another user.",
+                hint: "Take it over with: sudo chown -R 1000 '/d/i'. Or run this as that user.")
         },
         Case("data", .fail, "is damaged", nil) {
             $0.identityProblem = PeerConnectError(.cannotStart, "x is damaged.", hint: "Put back a copy of it.")

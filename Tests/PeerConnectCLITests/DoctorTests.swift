@@ -123,11 +123,22 @@ struct EmptyListHintTests {
         let (stage, _) = try stage()
         #expect(await stage.run("browse", "--for", "1") == 0)
         #expect(stage.out.isEmpty && stage.err.contains("firewall") && stage.err.contains("peerconnect doctor"))
-        for more in [["--json"], ["--discovery", "off"]] {
-            let (stage, _) = try self.stage()
-            #expect(await execute(["browse", "--for", "1"] + more, in: stage.world()) == 0)
-            #expect(stage.err.isEmpty)
-        }
+        let (other, _) = try self.stage()
+        #expect(await other.run("browse", "--for", "1", "--json") == 0)
+        #expect(other.err.isEmpty)
+    }
+
+    @Test("A browse that could not look is no empty network: exit code 6 and the reason", arguments: [false, true])
+    func blind(isOff: Bool) async throws {
+        let (stage, node) = try stage()
+        node.emit(.discovery(backend: "daemon", state: .down, reason: "avahi-daemon is not running"))
+        await node.stop()  // ends its events, and so the look
+        let line = ["browse", "--for", "1"] + (isOff ? ["--discovery", "off"] : [])
+        let world = stage.world(sleep: { _ in try await Task.sleep(for: .seconds(600)) })
+        #expect(await execute(line, in: world) == 6)
+        let reason = isOff ? "discovery is switched off" : "avahi-daemon is not running"
+        #expect(stage.err.hasPrefix("Nobody could be looked for, because \(reason).\n"))
+        #expect(stage.out.isEmpty)
     }
 
     @Test("A chat says so after 10 s")

@@ -174,6 +174,37 @@ struct ServiceBrowserTests {
         }
     }
 
+    @Test("A goodbye in other letters than the advert's is a goodbye all the same")
+    func letters() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.network.appear("Ada", try Self.peer(1), host: "h", [10, 0, 0, 1])
+            #expect(scene.loop.run { scene.listed.count == 1 })
+            let kind = Advert.serviceType + ".local"
+            scene.network.add(kind, .pointer, FakeBackend.pointer("ADA"))
+            scene.network.remove(kind, .pointer, FakeBackend.pointer("aDA"))
+            #expect(scene.listed.isEmpty)
+            #expect(scene.loop.run { scene.network.objects == 1 })
+        }
+    }
+
+    @Test("A peer that was left out of a full list is listed once there is room")
+    func full() async throws {
+        try await onThread {
+            let scene = try Scene()
+            for number in 0...Limits.listedPeers {
+                scene.network.appear(
+                    "p\(number)", try Self.peer(number), host: "h\(number)", Self.address(number))
+            }
+            #expect(scene.loop.run(within: 30) { scene.listed.count == Limits.listedPeers })
+            let last = try Self.peer(Limits.listedPeers).id
+            #expect(scene.listed[last] == nil)
+            scene.network.disappear("p7", host: "h7")
+            #expect(scene.loop.run { scene.listed[last] != nil })
+            #expect(scene.listed.count == Limits.listedPeers)
+        }
+    }
+
     @Test("A browser that fails says so, and a record that cannot be followed is tried again")
     func failures() async throws {
         try await onThread {

@@ -20,6 +20,8 @@ struct DoctorExaminer: Sendable {
         facts.wantedInterfaces = run.options.interfaces
         facts.now = run.console.now()
         facts.interfaces = NetworkInterface.current()
+        let up = Set(facts.interfaces.map(\.name))
+        facts.interfacesDown = NetworkInterface.names().filter { !up.contains($0) }
         facts.isRoot = ThisProcess.isRoot
         facts.hasEmbedded = Diagnosis.hasEmbedded
         examineMachine(&facts)

@@ -96,6 +96,8 @@ struct DoctorFacts: Sendable {
 
     // The network.
     var interfaces: [NetworkInterface] = []
+    /// Those that are switched off.
+    var interfacesDown: [String] = []
     var port = Port()
     var firewall = Firewall.unknown
     var firewallTool: FirewallTool?

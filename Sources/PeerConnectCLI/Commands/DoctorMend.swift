@@ -18,6 +18,9 @@ struct DoctorMend {
         asRoot(facts.hasSystemd ? "systemctl restart \(service)" : "service \(service) restart")
     }
 
+    /// For an interface that was switched off by hand, or never on.
+    func switchOn(_ interface: String) -> String { asRoot("ip link set \(interface) up") }
+
     /// `nil` where packages come by another way than Debian's.
     func install(_ package: String) -> String? {
         facts.hasApt ? asRoot("apt-get install \(package)") : nil

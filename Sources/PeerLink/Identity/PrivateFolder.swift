@@ -134,7 +134,8 @@ struct PrivateFolder: ~Copyable {
     private static func requirePrivate(_ raw: CInt, _ path: String) throws(IdentityError) {
         var status = stat()
         try attempt(path, "fstat") { fstat(raw, &status) }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else { throw .notPrivate(path: path) }
+        guard status.st_uid == geteuid() else { throw .foreign(path: path) }
+        guard status.st_mode & 0o077 == 0 else { throw .notPrivate(path: path) }
     }
 
     private static func sync(_ path: String) throws(IdentityError) {

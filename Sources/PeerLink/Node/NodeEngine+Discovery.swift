@@ -19,7 +19,9 @@ extension NodeEngine {
         case .auto: mode = .auto
         case .daemon: mode = .daemon
         case .embedded: mode = .embedded
-        case .off: return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
+        case .off:
+            settleBackEnd("off")
+            return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
         }
         let discoverySettings = DiscoverySettings(
             own: OwnRun(id: identity.id, run: run.description), mode: mode, interfaces: settings.interfaces,
@@ -31,6 +33,26 @@ extension NodeEngine {
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
         followInterfaces()
+    }
+
+    /// The back end in use, `off` when there is none, or none has answered within so many seconds.
+    package func backEnd(within seconds: Double) async -> String {
+        if backEnd == nil {
+            let alarm = loop.schedule(at: BootClock.now() + seconds) { [weak self] in
+                self?.assumeIsolated { $0.settleBackEnd("off") }
+            }
+            await withCheckedContinuation { waitingForBackEnd.append($0) }
+            loop.cancel(alarm)
+        }
+        return backEnd ?? "off"
+    }
+
+    /// The first word of it answers those who wait.
+    func settleBackEnd(_ name: String) {
+        backEnd = backEnd ?? name
+        let waiting = waitingForBackEnd
+        waitingForBackEnd = []
+        for continuation in waiting { continuation.resume() }
     }
 
     /// Peers look the addresses up again when the number in the advert grows.
@@ -58,9 +80,13 @@ extension NodeEngine {
     private func discovered(_ event: DiscoveryEvent) {
         guard !isStopped else { return }
         switch event {
-        case .up(let backend, let reason): emit(.discovery(backend: backend, state: .up, reason: reason))
+        case .up(let backend, let reason):
+            settleBackEnd(backend)
+            emit(.discovery(backend: backend, state: .up, reason: reason))
         case .published(let backend): emit(.discovery(backend: backend, state: .published, reason: nil))
-        case .down(let backend, let reason): emit(.discovery(backend: backend, state: .down, reason: reason))
+        case .down(let backend, let reason):
+            settleBackEnd("off")
+            emit(.discovery(backend: backend, state: .down, reason: reason))
         case .change(.found(let peer)), .change(.updated(let peer)): saw(peer)
         case .change(.lost(let id)):
             nearby[id] = nil
