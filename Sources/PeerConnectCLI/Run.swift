@@ -96,10 +96,10 @@ struct Run: Sendable {
         }
     }
 
-    /// Starts a node, says `ready`, and hands it over with the settings' folder; the body stops it or leaves that to us.
+    /// Starts a node, says `ready`, and hands it over with what it said at its start; the body stops it or leaves that to us.
     func withSession(
         _ settings: NodeSettings, isStored: Bool,
-        _ body: (any NodeSession) async throws -> ExitStatus
+        _ body: (any NodeSession, SessionStart) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         let name = try await displayName(mayAsk: isStored)
         if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
@@ -109,13 +109,17 @@ struct Run: Sendable {
         do {
             session = try await recorded(session, isStored: isStored)
             let start = try await session.start()
+            // Who has opened a firewall for the usual port has to know.
+            if !console.isJSON, case .automatic = settings.port, let port = start.port, port != Limits.defaultPort {
+                console.err("Port \(Limits.defaultPort) is taken, so this listens on \(port).")
+            }
             if console.isJSON {
                 console.emit(
                     .ready(
                         id: session.me.id, name: session.me.name, port: start.port, discovery: start.discovery,
                         into: settings.downloads))
             }
-            let status = try await body(session)
+            let status = try await body(session, start)
             await Self.stop(session)
             return status
         } catch {

@@ -11,11 +11,15 @@ package struct NearbyPeer: Hashable, Sendable {
     /// The same apart for each instance, the oldest first: whoever lies about an ID adds an instance, and no more than that.
     package let places: [[PeerAddress]]
 
-    package init(id: PeerID, name: String, isBusy: Bool, kind: Advert.Kind, places: [[PeerAddress]]) {
-        self.id = id
-        self.name = name
-        self.isBusy = isBusy
-        self.kind = kind
+    /// A new one means that something happened to it: it was started again, has moved or woken up.
+    package let edition: String
+
+    init(_ advert: Advert, places: [[PeerAddress]]) {
+        id = advert.id
+        name = advert.name
+        isBusy = advert.isBusy
+        kind = advert.kind
+        edition = "\(advert.run)-\(advert.revision)"
         self.places = places
         addresses = Set(places.flatMap(\.self)).sorted { Self.rank($0) < Self.rank($1) }
     }
@@ -54,20 +58,19 @@ package enum PeerChange: Equatable, Sendable {
 /// Service instances merged into peers: one entry an ID, while the instances stay apart inside it.
 struct AdvertTable {
     private struct Instance {
+        let name: String
         let advert: Advert
         let addresses: [PeerAddress]
         /// The later one counts when two disagree about name or state.
         let order: UInt64
-        /// What it was when the instance was first seen.
-        let since: UInt64
     }
 
     /// Of one peer, so that a flood under its ID does not make every change of it slow.
     private static let placesAtMost = 16
 
     private let own: OwnRun
-    /// By ID and by name.
-    private var instances: [PeerID: [String: Instance]] = [:]
+    /// By ID, the oldest first.
+    private var instances: [PeerID: [Instance]] = [:]
     /// Whose an instance is.
     private var owners: [String: PeerID] = [:]
     private var listed: [PeerID: NearbyPeer] = [:]
@@ -89,9 +92,13 @@ struct AdvertTable {
         guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
-        let since = instances[advert.id]?[name]?.since ?? order
-        instances[advert.id, default: [:]][name] = Instance(
-            advert: advert, addresses: addresses, order: order, since: since)
+        let instance = Instance(name: name, advert: advert, addresses: addresses, order: order)
+        let index = previous == advert.id ? instances[advert.id]?.firstIndex { $0.name == name } : nil
+        if let index {
+            instances[advert.id]?[index] = instance
+        } else {
+            instances[advert.id, default: []].append(instance)
+        }
         let changes = refresh(advert.id)
         guard let previous, previous != advert.id else { return changes }
         return changes + drop(name, of: previous)
@@ -112,18 +119,20 @@ struct AdvertTable {
     }
 
     private mutating func drop(_ name: String, of id: PeerID) -> [PeerChange] {
-        instances[id]?[name] = nil
+        instances[id]?.removeAll { $0.name == name }
         if instances[id]?.isEmpty == true { instances[id] = nil }
         return refresh(id)
     }
 
     private mutating func refresh(_ id: PeerID) -> [PeerChange] {
-        let all = (instances[id] ?? [:]).values.filter { !$0.addresses.isEmpty }
-        guard let newest = all.max(by: { $0.order < $1.order })?.advert else {
-            return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)]
+        var newest: Instance?
+        var places: [[PeerAddress]] = []
+        for instance in instances[id] ?? [] where !instance.addresses.isEmpty {
+            if newest.map({ $0.order < instance.order }) ?? true { newest = instance }
+            if places.count < Self.placesAtMost { places.append(instance.addresses) }
         }
-        let places = all.sorted { $0.since < $1.since }.prefix(Self.placesAtMost).map(\.addresses)
-        let peer = NearbyPeer(id: id, name: newest.name, isBusy: newest.isBusy, kind: newest.kind, places: places)
+        guard let newest else { return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)] }
+        let peer = NearbyPeer(newest.advert, places: places)
         let old = listed.updateValue(peer, forKey: id)
         guard let old else { return [.found(peer)] }
         return old == peer ? [] : [.updated(peer)]

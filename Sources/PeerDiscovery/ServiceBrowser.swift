@@ -10,6 +10,7 @@ final class ServiceBrowser {
 
     private let loop: PollLoop
     private let interfaces: Set<String>
+    private let atMost: Int
     private let report: (PeerChange) -> Void
     private let failed: (String) -> Void
     private var table: AdvertTable
@@ -24,10 +25,12 @@ final class ServiceBrowser {
 
     /// `failed` is called when there is nothing left that looks; only `attach` helps then.
     init(
-        own: OwnRun, interfaces: [String], on loop: PollLoop, report: @escaping (PeerChange) -> Void,
+        own: OwnRun, interfaces: [String], atMost: Int = Limits.listedPeers, on loop: PollLoop,
+        report: @escaping (PeerChange) -> Void,
         failed: @escaping (String) -> Void
     ) {
         self.interfaces = Set(interfaces)
+        self.atMost = atMost
         self.loop = loop
         self.report = report
         self.failed = failed
@@ -110,7 +113,7 @@ final class ServiceBrowser {
         else { return }
         let key = DNSName.folded(name)
         guard let instance = instances[key] else {
-            guard instances.count < Limits.listedPeers else {
+            guard instances.count < atMost else {
                 isOverfull = true
                 return
             }

@@ -18,7 +18,7 @@ final class AdvertTableTests {
     }
 
     func peer(_ advert: Advert, _ places: [PeerAddress]...) -> NearbyPeer {
-        NearbyPeer(id: advert.id, name: advert.name, isBusy: advert.isBusy, kind: advert.kind, places: places)
+        NearbyPeer(advert, places: places)
     }
 
     @Test("The own ID is left out")
@@ -66,6 +66,8 @@ final class AdvertTableTests {
         let busy = try advert(1, name: "Lovelace", isBusy: true)
         #expect(table.set("a", busy, [four]) == [.updated(peer(busy, [four]))])
         #expect(table.set("a", busy, [six]) == [.updated(peer(busy, [six]))])
+        let again = try advert(1, name: "Lovelace", isBusy: true, run: "hgfedcba")
+        #expect(table.set("a", again, [six]) == [.updated(peer(again, [six]))])
         #expect(table.remove("a") == [.lost(ada.id)])
         #expect(table.remove("a").isEmpty)
         #expect(table.peers.isEmpty)

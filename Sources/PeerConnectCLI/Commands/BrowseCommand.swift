@@ -35,7 +35,7 @@ struct BrowseCommand: Command {
         guard run.options.discovery != .off else { throw Self.blind("discovery is switched off") }
         var settings = run.settings(into: nil)
         settings.isVisible = false
-        return try await run.withSession(settings, isStored: false) { session in
+        return try await run.withSession(settings, isStored: false) { session, start in
             let queue = StepQueue<Step>()
             defer { queue.close() }
             queue.follow(session.events, end: .end) { .event($0) }
@@ -43,7 +43,7 @@ struct BrowseCommand: Command {
             if !isWatching {
                 queue.run { [duration, sleep = run.world.sleep] in (try? await sleep(duration)).map { Step.end } }
             }
-            var hasLooked = false, obstacle: String?
+            var hasLooked = start.discovery != "off", obstacle: String?
             for await step in queue.steps {
                 guard case .event(let event) = step else { break }
                 switch event {
@@ -54,7 +54,7 @@ struct BrowseCommand: Command {
                 show(event, on: run.console)
             }
             // An empty list would say that nobody is there.
-            if let obstacle, !hasLooked, !isWatching { throw Self.blind(obstacle) }
+            if !hasLooked, !isWatching { throw Self.blind(obstacle ?? "avahi-daemon did not answer in that time") }
             if !isWatching, duration < EmptyListHint.delay { await EmptyListHint.tell(session, run) }
             return .done
         }

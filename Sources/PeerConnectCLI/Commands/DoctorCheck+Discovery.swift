@@ -129,7 +129,7 @@ extension DoctorCheck {
     static func advert(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "advert"
         // What is seen then is seen inside this machine.
-        guard !facts.usable.isEmpty else { return .fail(name, "Others do not see this peer without a network.") }
+        guard !facts.usable.isEmpty else { return .warn(name, "Others do not see this peer without a network.") }
         guard trial.isPublished else { return .fail(name, "Nobody can see this peer, because nothing was published.") }
         guard trial.isSeen else {
             let blocked = facts.multicast.contains { $0.outcome != .heard }

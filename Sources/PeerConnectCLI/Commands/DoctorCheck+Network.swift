@@ -67,7 +67,7 @@ extension DoctorCheck {
 
     static func multicast(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "udp"
-        guard !facts.usable.isEmpty else { return .fail(name, "Multicast DNS cannot be tried without a network.") }
+        guard !facts.usable.isEmpty else { return .warn(name, "Multicast DNS cannot be tried without a network.") }
         let command = DoctorMend(facts).openMulticast(droppers(of: multicastPackets(facts), facts))
         for (interface, results) in grouped(facts.multicast) {
             // One IP version is enough to be found; the other may be switched off.

@@ -5,6 +5,9 @@ internal import PeerSystem
 
 /// What discovery tells, and what is told to the network.
 extension NodeEngine {
+    /// How often it is looked whether the machine slept, in seconds: half of what others may take to see this peer again.
+    private static let sleepCheck = 5.0
+
     var advert: Advert {
         Advert(
             id: identity.id, name: identity.displayName.description,
@@ -33,6 +36,29 @@ extension NodeEngine {
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
         followInterfaces()
+        watchForSleep()
+    }
+
+    /// Notices that this machine, or only this process, did not run for a while.
+    ///
+    /// Others have hidden this peer meanwhile, and nothing else may tell them that it is back: a new number in the advert does,
+    /// which makes them ask at once.
+    private func watchForSleep() {
+        let due = BootClock.now() + Self.sleepCheck
+        loop.schedule(at: due) { [weak self] in
+            self?.assumeIsolated { engine in
+                guard !engine.isStopped else { return }
+                if BootClock.now() > due + Self.sleepCheck { engine.changedPlace() }
+                engine.watchForSleep()
+            }
+        }
+    }
+
+    /// What is asked and said again when the own network may be another one.
+    private func changedPlace() {
+        revision += 1
+        refreshAdvert()
+        stirAll()
     }
 
     /// The back end in use, `off` when there is none, or none has answered within so many seconds.
@@ -61,9 +87,7 @@ extension NodeEngine {
             self?.assumeIsolated { engine in
                 engine.ownNetworks = interfaces.flatMap(\.addresses)
                 engine.discovery?.set(Self.local(interfaces))
-                engine.revision += 1
-                engine.refreshAdvert()
-                engine.stirAll()
+                engine.changedPlace()
             }
         }
         if interfaceMonitor == nil {
@@ -163,9 +187,9 @@ extension NodeEngine {
 
     /// Keeps the advert true; called after everything that may have changed it.
     func refreshAdvert() {
-        guard let discovery, lastAdvert != nil else { return }
-        let advert = advert
-        guard advert != lastAdvert else { return }
+        guard let discovery, let last = lastAdvert, advert != last else { return }
+        // A record that was there a moment ago is still in the caches of others, which would not tell that it is back.
+        if advert.isBusy != last.isBusy { revision += 1 }
         lastAdvert = advert
         discovery.update(advert)
     }
