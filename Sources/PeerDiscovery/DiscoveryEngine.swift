@@ -123,7 +123,7 @@ final class DiscoveryEngine {
         do {
             daemon = try DaemonBackend(on: loop) { [weak self] in self?.changed($0) }
         } catch {
-            absent("D-Bus cannot be reached (\(error.reason))")
+            absent(error.isMissing ? "D-Bus is not running" : "D-Bus cannot be reached")
             later { $0.connect() }
         }
     }
@@ -137,7 +137,8 @@ final class DiscoveryEngine {
             attempts = 0
             up(daemon, instead: nil)
         case .busy: if active === daemon { publisher.detach() }
-        case .absent: absent("avahi-daemon is not running")
+        case .absent:
+            absent(AvahiDaemon.isRefused ? "D-Bus does not let avahi-daemon be asked" : "avahi-daemon is not running")
         case .failed(let reason): lose(reason)
         }
     }

@@ -119,7 +119,7 @@ extension DoctorTests {
             "sudo sed -i 's/^ *enable-dbus *=.*/enable-dbus=yes/' /etc/avahi/avahi-daemon.conf"
                 + " && sudo systemctl restart avahi-daemon"
         ) { ($0.daemon, $0.daemonSettings) = (.absent, ["enable-dbus": "no"]) },
-        Case("avahi-daemon", .warn, "may not be asked: access denied", nil) {
+        Case("avahi-daemon", .warn, "cannot be asked: access denied", nil) {
             $0.daemon = .unreachable(reason: "access denied")
         },
         Case("avahi-daemon", .fail, "does not answer", "sudo systemctl restart avahi-daemon") { $0.daemon = .silent },

@@ -35,7 +35,7 @@ extension DoctorCheck {
                 problem = "avahi-daemon is not \(facts.isDaemonInstalled ? "running" : "installed")"
                 command = facts.isDaemonInstalled ? mend.start("avahi-daemon") : mend.install("avahi-daemon")
             }
-        case .unreachable(let reason): problem = "avahi-daemon may not be asked: \(reason)"
+        case .unreachable(let reason): problem = "avahi-daemon cannot be asked: \(reason)"
         case .silent:
             // Then it is there, and nothing takes its place.
             let sentence = "avahi-daemon, or D-Bus before it, does not answer."
