@@ -105,6 +105,12 @@ extension DoctorTests {
             ($0.bus, $0.container) = (.missing("/run/bus"), .docker)
         },
         Case("avahi-daemon", .warn, "is not running", "sudo systemctl start avahi-daemon") { $0.daemon = .absent },
+        Case("avahi-daemon", .warn, "is not running", "sudo service avahi-daemon start") {
+            ($0.daemon, $0.hasSystemd) = (.absent, false)
+        },
+        Case("avahi-daemon", .warn, "is not running", "avahi-daemon --daemonize") {
+            ($0.daemon, $0.hasSystemd, $0.services, $0.isRoot) = (.absent, false, [], true)
+        },
         Case("avahi-daemon", .fail, "is not running", "sudo systemctl start avahi-daemon") {
             ($0.daemon, $0.discovery) = (.absent, .daemon)
         },

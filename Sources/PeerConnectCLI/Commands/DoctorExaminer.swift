@@ -53,6 +53,7 @@ struct DoctorExaminer: Sendable {
 
     private func examineMachine(_ facts: inout DoctorFacts) {
         facts.hasSystemd = Paths.exists("/run/systemd/system")  // sd_booted(3)
+        facts.services = facts.services.filter { Paths.exists("/etc/init.d/\($0)") }
         facts.hasApt = Self.program("apt-get") != nil
         facts.container = Self.container
         facts.hasRealDevice = facts.interfaces.contains { Paths.exists("/sys/class/net/\($0.name)/device") }
