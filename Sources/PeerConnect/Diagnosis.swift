@@ -30,6 +30,9 @@ package enum Diagnosis {
         package init() {}
     }
 
+    /// Gives what the back ends say about themselves to `body`, line by line and on any thread, for the whole process.
+    package static func log(to body: (@Sendable (String) -> Void)?) { DiscoveryLog.set(body) }
+
     /// Whether the responder inside this program can be used: it needs a library that may be missing.
     package static var hasEmbedded: Bool { AvahiDaemon.hasSubstitute }
 

@@ -18,7 +18,9 @@ public final class Node: Sendable {
     public struct Ready: Sendable {
         /// The port it listens on; `nil` when it does not listen.
         public let port: UInt16?
-        /// How peers are found; events say which back end that is.
+        /// How peers are found: `daemon` or `embedded`; `off` when it is switched off or no back end works yet.
+        ///
+        /// Events tell what becomes of it.
         public let discovery: String
     }
 
@@ -39,8 +41,10 @@ public final class Node: Sendable {
     /// on their side, and they take a node that reads nothing for 12 s for one that is gone.
     public var events: AsyncStream<NodeEvent> { engine.events }
 
+    /// How long a start waits to know the back end, which takes a few milliseconds unless avahi-daemon is stuck.
+    private static let backEndKnown = 0.5
+
     private let engine: NodeEngine
-    private let settings: NodeSettings
     private let offers: Offers
 
     /// Makes a node that is not on the network yet.
@@ -48,13 +52,13 @@ public final class Node: Sendable {
         let offers = Offers()
         self.offers = offers
         engine = try NodeEngine(identity: identity.local, settings: settings) { offers.take($0) }
-        self.settings = settings
         me = Peer(id: identity.id, name: identity.displayName.description)
     }
 
     /// Listens, advertises and browses, as the settings say.
     public func start() async throws(PeerConnectError) -> Ready {
-        Ready(port: try await engine.start(), discovery: settings.discovery.rawValue)
+        let port = try await engine.start()
+        return Ready(port: port, discovery: await engine.backEnd(within: Self.backEndKnown))
     }
 
     /// Does what is asked.

@@ -61,7 +61,9 @@ private func run(
         if type.usesSettings { settings = try EffectiveSettings(completing: &arguments, from: home, in: world) }
         let command = try type.init(arguments, world)
         let options = try GlobalOptions(arguments, environment: world.environment)
-        return try await command.run(Run(world: world, options: options, home: home, settings: settings))
+        let run = Run(world: world, options: options, home: home, settings: settings)
+        try run.beginVerbose(isLive: type == ChatCommand.self && run.liveTraits != nil)
+        return try await command.run(run)
     } catch let error as UsageError {
         throw error
     } catch let error as PeerConnectError {

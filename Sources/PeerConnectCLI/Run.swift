@@ -111,12 +111,12 @@ struct Run: Sendable {
         }
     }
 
-    /// Starts a node, says `ready`, and hands it over; the body stops it or leaves that to us.
+    /// Starts a node, says `ready`, and hands it over with what it said at its start; the body stops it or leaves that to us.
     ///
     /// An identity that is not there yet is made if the run is stored, under the proposed name unless it `asks`.
     func withSession(
         _ settings: NodeSettings, isStored: Bool, asks: Bool = false,
-        _ body: (any NodeSession) async throws -> ExitStatus
+        _ body: (any NodeSession, SessionStart) async throws -> ExitStatus
     ) async throws -> ExitStatus {
         let name = try await displayName(mayAsk: asks)
         if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
@@ -130,13 +130,17 @@ struct Run: Sendable {
         do {
             session = try await recorded(session, isStored: isStored)
             let start = try await session.start()
+            // Who has opened a firewall for the usual port has to know.
+            if !console.isJSON, case .automatic = settings.port, let port = start.port, port != Limits.defaultPort {
+                console.err("Port \(Limits.defaultPort) is taken, so this listens on \(port).")
+            }
             if console.isJSON {
                 console.emit(
                     .ready(
                         id: session.me.id, name: session.me.name, port: start.port, discovery: start.discovery,
                         into: settings.downloads))
             }
-            let status = try await body(session)
+            let status = try await body(session, start)
             await stop(session)
             return status
         } catch {

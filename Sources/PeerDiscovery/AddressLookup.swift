@@ -10,7 +10,7 @@ final class AddressLookup {
     private static let gathering = 0.05
 
     /// Anyone may invent addresses; a dial tries 16.
-    private static let atMost = 64
+    static let atMost = 64
 
     /// What it has found.
     enum Result {

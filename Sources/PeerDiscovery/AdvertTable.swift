@@ -8,6 +8,28 @@ package struct NearbyPeer: Hashable, Sendable {
     package let kind: Advert.Kind
     /// Every address with the advertised port: IPv4, then other IPv6, then link-local ones with their scope.
     package let addresses: [PeerAddress]
+    /// The same apart for each instance, the oldest first: whoever lies about an ID adds an instance, and no more than that.
+    package let places: [[PeerAddress]]
+
+    /// A new one means that something happened to it: it was started again, has moved or woken up.
+    package let edition: String
+
+    init(_ advert: Advert, places: [[PeerAddress]]) {
+        id = advert.id
+        name = advert.name
+        isBusy = advert.isBusy
+        kind = advert.kind
+        edition = "\(advert.run)-\(advert.revision)"
+        self.places = places
+        addresses = Set(places.flatMap(\.self)).sorted { Self.rank($0) < Self.rank($1) }
+    }
+
+    private static func rank(_ address: PeerAddress) -> (Int, String) {
+        switch address.ip {
+        case .v4: (0, address.description)
+        case .v6: (address.isLinkLocal ? 2 : 1, address.description)
+        }
+    }
 }
 
 /// What this run is called on the network, so that it does not list itself.
@@ -36,15 +58,19 @@ package enum PeerChange: Equatable, Sendable {
 /// Service instances merged into peers: one entry an ID, while the instances stay apart inside it.
 struct AdvertTable {
     private struct Instance {
+        let name: String
         let advert: Advert
         let addresses: [PeerAddress]
         /// The later one counts when two disagree about name or state.
         let order: UInt64
     }
 
+    /// Of one peer, so that a flood under its ID does not make every change of it slow.
+    private static let placesAtMost = 16
+
     private let own: OwnRun
-    /// By ID and by name.
-    private var instances: [PeerID: [String: Instance]] = [:]
+    /// By ID, the oldest first.
+    private var instances: [PeerID: [Instance]] = [:]
     /// Whose an instance is.
     private var owners: [String: PeerID] = [:]
     private var listed: [PeerID: NearbyPeer] = [:]
@@ -57,7 +83,7 @@ struct AdvertTable {
 
     var peers: [NearbyPeer] { Array(listed.values) }
 
-    func addresses(of id: PeerID) -> [PeerAddress] { listed[id]?.addresses ?? [] }
+    func places(of id: PeerID) -> [[PeerAddress]] { listed[id]?.places ?? [] }
 
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
@@ -66,7 +92,13 @@ struct AdvertTable {
         guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
-        instances[advert.id, default: [:]][name] = Instance(advert: advert, addresses: addresses, order: order)
+        let instance = Instance(name: name, advert: advert, addresses: addresses, order: order)
+        let index = previous == advert.id ? instances[advert.id]?.firstIndex { $0.name == name } : nil
+        if let index {
+            instances[advert.id]?[index] = instance
+        } else {
+            instances[advert.id, default: []].append(instance)
+        }
         let changes = refresh(advert.id)
         guard let previous, previous != advert.id else { return changes }
         return changes + drop(name, of: previous)
@@ -87,28 +119,22 @@ struct AdvertTable {
     }
 
     private mutating func drop(_ name: String, of id: PeerID) -> [PeerChange] {
-        instances[id]?[name] = nil
+        instances[id]?.removeAll { $0.name == name }
         if instances[id]?.isEmpty == true { instances[id] = nil }
         return refresh(id)
     }
 
     private mutating func refresh(_ id: PeerID) -> [PeerChange] {
-        let all = (instances[id] ?? [:]).values.filter { !$0.addresses.isEmpty }
-        guard let newest = all.max(by: { $0.order < $1.order })?.advert else {
-            return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)]
+        var newest: Instance?
+        var places: [[PeerAddress]] = []
+        for instance in instances[id] ?? [] where !instance.addresses.isEmpty {
+            if newest.map({ $0.order < instance.order }) ?? true { newest = instance }
+            if places.count < Self.placesAtMost { places.append(instance.addresses) }
         }
-        let addresses = Set(all.flatMap(\.addresses)).sorted { Self.rank($0) < Self.rank($1) }
-        let peer = NearbyPeer(
-            id: id, name: newest.name, isBusy: newest.isBusy, kind: newest.kind, addresses: addresses)
+        guard let newest else { return listed.removeValue(forKey: id) == nil ? [] : [.lost(id)] }
+        let peer = NearbyPeer(newest.advert, places: places)
         let old = listed.updateValue(peer, forKey: id)
         guard let old else { return [.found(peer)] }
         return old == peer ? [] : [.updated(peer)]
-    }
-
-    private static func rank(_ address: PeerAddress) -> (Int, String) {
-        switch address.ip {
-        case .v4: (0, address.description)
-        case .v6: (address.isLinkLocal ? 2 : 1, address.description)
-        }
     }
 }

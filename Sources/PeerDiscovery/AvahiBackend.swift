@@ -151,12 +151,15 @@ struct PublishedService {
 struct AvahiError: Error {
     let reason: String
     var isCollision = false
+    /// Nobody is there to be asked: the daemon, or D-Bus when that was to be connected to.
+    var isMissing = false
 
     init(reason: String) { self.reason = reason }
 
     init(code: CInt) {
         reason = avahi_strerror(code).map { String(cString: $0) } ?? "error \(code)"
         isCollision = code == AVAHI_ERR_COLLISION
+        isMissing = code == AVAHI_ERR_NO_DAEMON
     }
 
     static func check(_ code: CInt) throws(AvahiError) { if code < 0 { throw AvahiError(code: code) } }

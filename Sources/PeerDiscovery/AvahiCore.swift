@@ -19,7 +19,7 @@ enum AvahiCore {
     }
 }
 
-/// What the embedded back end has to say about itself; it would go to standard error otherwise.
+/// What the back ends say about themselves, and Avahi's library inside this process, which would write to standard error.
 package enum DiscoveryLog {
     private static let sink = Mutex<(@Sendable (String) -> Void)?>(nil)
 
@@ -28,5 +28,5 @@ package enum DiscoveryLog {
     /// Called on any thread.
     package static func set(_ body: (@Sendable (String) -> Void)?) { sink.withLock { $0 = body } }
 
-    fileprivate static func write(_ line: String) { sink.withLock { $0 }?(line) }
+    static func write(_ line: String) { sink.withLock { $0 }?(line) }
 }

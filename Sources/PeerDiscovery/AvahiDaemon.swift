@@ -1,4 +1,5 @@
 internal import CAvahi
+internal import Glibc
 internal import Synchronization
 
 /// Whether there is an avahi-daemon, asked once and apart from everything that uses it.
@@ -15,6 +16,16 @@ package enum AvahiDaemon {
 
     /// Whether the embedded back end can be used instead.
     package static var hasSubstitute: Bool { AvahiCore.functions != nil }
+
+    /// Whether it runs though Avahi's library says that it does not, which it does as well when D-Bus refuses to ask it.
+    static var isRefused: Bool {
+        guard let file = fopen("/run/avahi-daemon/pid", "re") else { return false }
+        defer { fclose(file) }
+        var digits = [CChar](repeating: 0, count: 16)
+        guard fgets(&digits, CInt(digits.count), file) != nil else { return false }
+        let pid = atoi(digits)
+        return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM)
+    }
 
     /// Asks, and waits for so many seconds at most.
     ///
@@ -49,7 +60,9 @@ package enum AvahiDaemon {
         return withExtendedLifetime(loop) {
             var code: CInt = 0
             guard let client = avahi_client_new(loop.api, AvahiClientFlags(0), { _, _, _ in }, nil, &code) else {
-                return code == AVAHI_ERR_NO_DAEMON ? .absent : .unreachable(reason: AvahiError(code: code).reason)
+                let error = AvahiError(code: code)
+                guard error.isMissing else { return .unreachable(reason: error.reason) }
+                return isRefused ? .unreachable(reason: "D-Bus refuses") : .absent
             }
             defer { avahi_client_free(client) }
             guard let version = avahi_client_get_version_string(client) else {

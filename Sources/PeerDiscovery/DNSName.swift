@@ -31,6 +31,11 @@ enum DNSName {
         }.joined(separator: ".")
     }
 
+    /// Equal for names that DNS takes for the same: the case of ASCII letters does not count (RFC 6762, section 16).
+    static func folded(_ name: String) -> String {
+        String(decoding: name.utf8.map { 65...90 ~= $0 ? $0 + 32 : $0 }, as: UTF8.self)
+    }
+
     /// The name of a service's instance, from the record that points to it; `nil` when it is no text.
     static func instance(_ pointer: [UInt8]) -> String? {
         guard let labels = labels(pointer)?.labels, labels.count > 1 else { return nil }

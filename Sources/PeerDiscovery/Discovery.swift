@@ -44,7 +44,9 @@ package final class Discovery: Sendable {
     /// How long a goodbye may take.
     private static let goodbye = Duration.seconds(2)
     /// How long the daemon may take for the first answer before it is said that there is none.
-    private static let patience = Duration.seconds(3)
+    ///
+    /// Shorter than `browse` looks, so that it can tell a stuck daemon from an empty network.
+    private static let patience = Duration.seconds(2)
 
     private let mail: DiscoveryMail
     private let settings: DiscoverySettings
@@ -105,10 +107,10 @@ package final class Discovery: Sendable {
     /// Tells what interfaces and addresses the machine has now.
     package func set(_ interfaces: [LocalInterface]) { mail.post { $0.interfaces = interfaces } }
 
-    /// Looks a peer's addresses up again and gives what is known of it afterwards, which takes a second.
+    /// Looks a peer's addresses up again and gives what is known of each instance afterwards, which takes a second.
     ///
     /// Longer when Avahi is stuck: who cannot wait sets a limit. `done` is called once, on any thread.
-    package func refresh(_ id: PeerID, _ done: @escaping @Sendable ([PeerAddress]) -> Void) {
+    package func refresh(_ id: PeerID, _ done: @escaping @Sendable ([[PeerAddress]]) -> Void) {
         let isPosted = mail.post { $0.refreshes.append((id, done)) }
         if !isPosted { done([]) }
     }

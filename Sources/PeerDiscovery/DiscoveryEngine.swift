@@ -54,7 +54,7 @@ final class DiscoveryEngine {
         publisher.interfacesChanged()
     }
 
-    func refresh(_ id: PeerID, _ done: @escaping ([PeerAddress]) -> Void) { browser.refresh(id, done) }
+    func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) { browser.refresh(id, done) }
 
     /// Says goodbye.
     func stop() {
@@ -75,7 +75,19 @@ final class DiscoveryEngine {
     private func down(_ backend: String, _ reason: String) {
         guard !isDown else { return }
         isDown = true
-        sink(.down(backend: backend, reason: reason))
+        tell(.down(backend: backend, reason: reason))
+    }
+
+    /// In the log too, with what only that is for.
+    private func tell(_ event: DiscoveryEvent) {
+        switch event {
+        case .up(let backend, let reason):
+            DiscoveryLog.write("\(backend) is used" + (reason.map { ", because \($0)" } ?? ""))
+        case .published(let backend): DiscoveryLog.write("\(backend) has published the advert")
+        case .down(let backend, let reason): DiscoveryLog.write("\(backend) does not work, because \(reason)")
+        case .change: break
+        }
+        sink(event)
     }
 
     private func up(_ backend: any AvahiBackend, instead reason: String?) {
@@ -83,7 +95,7 @@ final class DiscoveryEngine {
             do { try browser.attach(backend) } catch { return browserFailed(error.reason) }
             active = backend
             isDown = false
-            sink(.up(backend: backend.name, reason: reason))
+            tell(.up(backend: backend.name, reason: reason))
             loop.after(Self.grace) { [weak self, weak backend] in
                 guard let self, let backend, backend === active else { return }
                 browser.dropUnseen()
@@ -99,8 +111,8 @@ final class DiscoveryEngine {
     private func publisherTold(_ report: Publisher.Report) {
         let backend = active?.name ?? "daemon"
         switch report {
-        case .published: sink(.published(backend: backend))
-        case .failed(let reason): sink(.down(backend: backend, reason: reason))
+        case .published: tell(.published(backend: backend))
+        case .failed(let reason): tell(.down(backend: backend, reason: reason))
         }
     }
 
@@ -111,7 +123,7 @@ final class DiscoveryEngine {
         do {
             daemon = try DaemonBackend(on: loop) { [weak self] in self?.changed($0) }
         } catch {
-            absent("D-Bus cannot be reached: \(error.reason)")
+            absent(error.isMissing ? "D-Bus is not running" : "D-Bus cannot be reached")
             later { $0.connect() }
         }
     }
@@ -125,7 +137,8 @@ final class DiscoveryEngine {
             attempts = 0
             up(daemon, instead: nil)
         case .busy: if active === daemon { publisher.detach() }
-        case .absent: absent("avahi-daemon is not running")
+        case .absent:
+            absent(AvahiDaemon.isRefused ? "D-Bus does not let avahi-daemon be asked" : "avahi-daemon is not running")
         case .failed(let reason): lose(reason)
         }
     }

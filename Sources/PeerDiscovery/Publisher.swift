@@ -114,7 +114,7 @@ final class Publisher {
 
     private func fail(_ reason: String) {
         forget()
-        if failures == 0 { report(.failed("the advert was not taken: \(reason)")) }
+        if failures == 0 { report(.failed("the advert was not taken (\(reason))")) }
         let time = Self.retries[min(failures, Self.retries.count - 1)]
         failures += 1
         retry = loop.after(time) { [weak self] in self?.publish() }

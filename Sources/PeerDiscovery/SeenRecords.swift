@@ -8,8 +8,8 @@ struct SeenRecords {
 
     private var records: [(bytes: [UInt8], sightings: Set<Sighting>)] = []
 
-    /// The one that came last of those that are there.
-    var latest: [UInt8]? { records.last?.bytes }
+    /// Those that are there, in the order they came.
+    var all: [[UInt8]] { records.map(\.bytes) }
 
     mutating func add(_ bytes: [UInt8], _ sighting: Sighting) {
         var sightings: Set<Sighting> = [sighting]

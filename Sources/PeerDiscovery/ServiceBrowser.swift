@@ -5,23 +5,32 @@ internal import PeerModel
 /// One browser for instances, and for each a question that lists it soon, then a browser of its TXT record, which stays and
 /// tells of changes, and looks for all of its addresses.
 final class ServiceBrowser {
+    /// Between two looks for those that were left out.
+    private static let pause = 1.0
+
     private let loop: PollLoop
     private let interfaces: Set<String>
+    private let atMost: Int
     private let report: (PeerChange) -> Void
     private let failed: (String) -> Void
     private var table: AdvertTable
     private var backend: (any AvahiBackend)?
     private var browser: AvahiObject?
+    /// By name, see `DNSName.folded(_:)`: a record may go in other letters than it came in.
     private var instances: [String: ServiceInstance] = [:]
+    /// Whether some were left out because there were too many.
+    private var isOverfull = false
     let turns: TurnTaker
     let lookups: LookupQueue
 
     /// `failed` is called when there is nothing left that looks; only `attach` helps then.
     init(
-        own: OwnRun, interfaces: [String], on loop: PollLoop, report: @escaping (PeerChange) -> Void,
+        own: OwnRun, interfaces: [String], atMost: Int = Limits.listedPeers, on loop: PollLoop,
+        report: @escaping (PeerChange) -> Void,
         failed: @escaping (String) -> Void
     ) {
         self.interfaces = Set(interfaces)
+        self.atMost = atMost
         self.loop = loop
         self.report = report
         self.failed = failed
@@ -34,7 +43,13 @@ final class ServiceBrowser {
     func attach(_ backend: any AvahiBackend) throws(AvahiError) {
         guard self.backend !== backend else { return }
         detach()
-        browser = try backend.browse(Advert.serviceType + ".local", .pointer, at: .anywhere) { [weak self] event in
+        browser = try browse(backend)
+        self.backend = backend
+    }
+
+    private func browse(_ backend: any AvahiBackend) throws(AvahiError) -> AvahiObject {
+        isOverfull = false
+        return try backend.browse(Advert.serviceType + ".local", .pointer, at: .anywhere) { [weak self] event in
             switch event {
             case .found(let bytes, let sighting): self?.saw(bytes, sighting)
             case .gone(let bytes, let sighting): self?.missed(bytes, sighting)
@@ -42,7 +57,16 @@ final class ServiceBrowser {
             case .known, .settled: break
             }
         }
-        self.backend = backend
+    }
+
+    /// What was left out is told once more by another browser; those listed are only told again.
+    private func browseAgain() {
+        isOverfull = false
+        loop.after(Self.pause) { [weak self, weak backend] in
+            guard let self, let backend, backend === self.backend else { return }
+            browser?.free()
+            do { browser = try browse(backend) } catch { failed("looking for peers failed") }
+        }
     }
 
     /// Later, since the back end may be closed for it, and this is a callback of its.
@@ -66,14 +90,14 @@ final class ServiceBrowser {
     }
 
     /// Looks up where this peer is, and calls back once every instance of it has been looked at.
-    func refresh(_ id: PeerID, _ done: @escaping ([PeerAddress]) -> Void) {
+    func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) {
         let all = instances.values.filter { $0.advert?.id == id && !$0.sightings.isEmpty }
-        guard backend != nil, !all.isEmpty else { return done(table.addresses(of: id)) }
+        guard backend != nil, !all.isEmpty else { return done(table.places(of: id)) }
         var left = all.count
         for instance in all {
             instance.lookAgain { [weak self] in
                 left -= 1
-                if left == 0 { done(self?.table.addresses(of: id) ?? []) }
+                if left == 0 { done(self?.table.places(of: id) ?? []) }
             }
         }
     }
@@ -87,10 +111,14 @@ final class ServiceBrowser {
         guard interfaces.isEmpty || interfaces.contains(sighting.interfaceName),
             let name = DNSName.instance(pointer)
         else { return }
-        guard let instance = instances[name] else {
-            guard instances.count < Limits.listedPeers else { return }
+        let key = DNSName.folded(name)
+        guard let instance = instances[key] else {
+            guard instances.count < atMost else {
+                isOverfull = true
+                return
+            }
             let instance = ServiceInstance(name, on: loop, lookups: lookups) { [weak self] in self?.changed($0) }
-            instances[name] = instance
+            instances[key] = instance
             instance.sightings.insert(sighting)
             return start(instance)
         }
@@ -100,7 +128,7 @@ final class ServiceBrowser {
     }
 
     private func missed(_ pointer: [UInt8], _ sighting: Sighting) {
-        guard let name = DNSName.instance(pointer), let instance = instances[name],
+        guard let name = DNSName.instance(pointer), let instance = instances[DNSName.folded(name)],
             instance.sightings.remove(sighting) != nil
         else { return }
         if instance.sightings.isEmpty { drop(instance) } else { instance.placesChanged() }
@@ -113,15 +141,16 @@ final class ServiceBrowser {
     }
 
     private func drop(_ instance: ServiceInstance) {
-        instances[instance.name] = nil
+        instances[DNSName.folded(instance.name)] = nil
         for change in table.remove(instance.name) { report(change) }
         turns.remove(instance)
         lookups.remove(instance)
         instance.forget()
+        if isOverfull { browseAgain() }
     }
 
     private func changed(_ instance: ServiceInstance) {
-        guard instances[instance.name] === instance else { return }
+        guard instances[DNSName.folded(instance.name)] === instance else { return }
         let changes = instance.advert.map { table.set(instance.name, $0, instance.addresses) }
         for change in changes ?? table.remove(instance.name) { report(change) }
     }

@@ -107,7 +107,7 @@ final class ServiceInstance {
         case .failed: return watchLater()
         case .known, .settled: return
         }
-        if let record = records.latest { read(record) }
+        readRecords()
     }
 
     func unwatch() {
@@ -122,9 +122,14 @@ final class ServiceInstance {
         watchTimer = loop.after(Self.retries[0]) { [weak self] in self?.watch() }
     }
 
-    private func read(_ record: [UInt8]) {
+    /// The record that came last counts, and of the same run the one with the highest number: a cache shows old and new ones in
+    /// any order.
+    private func readRecords() {
+        let all = records.all.map { TXTRecord.split($0).flatMap(TXTRecord.advert) }
+        guard let last = all.last else { return }
         let old = advert
-        advert = TXTRecord.split(record).flatMap(TXTRecord.advert)
+        // Of equal ones `max` gives the first.
+        advert = all.reversed().compactMap(\.self).filter { $0.run == last?.run }.max { $0.revision < $1.revision }
         if let advert {
             let isMoved = old.map { $0.run != advert.run || $0.revision != advert.revision } ?? false
             if isMoved { Self.followUps.forEach { lookAgain(after: $0) } }
@@ -167,7 +172,8 @@ final class ServiceInstance {
         switch result {
         case .all(let all): if !all.isEmpty { addresses = all }
         // The old ones stay until a whole look did not find them.
-        case .some(let some): addresses = Array(Set(some + old))
+        case .some(let some):
+            addresses = Array((some + old.filter { !some.contains($0) }).prefix(AddressLookup.atMost))
         }
         if Set(old) != Set(addresses) { changed(self) }
     }

@@ -55,6 +55,19 @@ package struct NetworkInterface: Hashable, Sendable {
         }
     }
 
+    /// The names of all interfaces, also of those that are down (if_nameindex(3)).
+    package static func names() -> [String] {
+        guard let list = if_nameindex() else { return [] }
+        defer { if_freenameindex(list) }
+        var names: [String] = []
+        var next = list
+        while next.pointee.if_index != 0, let name = next.pointee.if_name {
+            names.append(String(cString: name))
+            next += 1
+        }
+        return names.sorted()
+    }
+
     /// All interfaces that are up (getifaddrs(3)).
     package static func current() -> [NetworkInterface] {
         var list: UnsafeMutablePointer<ifaddrs>?

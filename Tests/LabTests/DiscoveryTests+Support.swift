@@ -120,6 +120,9 @@ extension Running {
     /// IDs by name.
     func listedIDs() -> [String: String] { Dictionary(list.map { ($1.name, $0) }) { $1 } }
 
+    /// Names by ID.
+    func listedNames() -> [String: String] { list.mapValues(\.name) }
+
     func addresses(of id: String) -> [String] { list[id]?.addresses ?? [] }
 
     /// Waits until a peer is listed.

@@ -34,18 +34,28 @@ struct DiscoveryTests {
 
     // MARK: The daemon comes and goes
 
-    @Test("After a restart of avahi-daemon, with goodbye or without, everyone is listed again within 10 s")
+    @Test("After a restart of avahi-daemon in a chat, with goodbye or without, everyone is listed again within 10 s")
     func daemonRestarts() async throws {
         let lab = try Lab(hosts: 2)
         let (one, two) = try await pair(lab, .daemon)
+        one.send("/invite p2")
+        try await two.event("invite.received")
+        two.send("/accept")
+        for program in [one, two] { try await program.event("chat.started") }
         for end in ["stop", "kill"] {
             try lab.lan("avahi", "2", end)
             let down = try await two.event("discovery", within: 5) { $0.text("state") == "down" }
             #expect(down.text("reason") == "avahi-daemon went away")
+            two.send("still here")
+            try await one.event("message", within: 2) { $0.text("text") == "still here" }
             try lab.lan("avahi", "2", "start")
             try await two.event("discovery", within: 10) { $0.text("state") == "published" }
             try await one.lists("p2", within: 10)
             try await two.lists("p1", within: 10)
+        }
+        for program in [one, two] {
+            #expect(program.listedNames().count == 1)
+            #expect(program.count(of: "chat.ended") == 0 && program.count(of: "member.left") == 0)
         }
     }
 

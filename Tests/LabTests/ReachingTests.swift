@@ -69,6 +69,59 @@ struct ReachingTests {
         for program in [here, second] { try await program.event("chat.started") }
     }
 
+    @Test("A liar under a peer's ID, with 16 invented addresses more, is named and never reached, and the peer always")
+    func liar() async throws {
+        let lab = try Lab(hosts: 3)
+        let here = try await lab.chat(1), there = try await lab.chat(2, "--accept", "all")
+        let eve = try await lab.chat(3, "--accept", "all", "--discovery", "off")
+        let id = try #require(there.first("ready")?.text("id"))
+        let script = lab.folder + "/liar.py"
+        try Data(Self.liar.utf8).write(to: URL(filePath: script))
+        let liar = try lab.tool(3, "/usr/bin/python3", script, "10.77.0.3", id)
+        try await liar.event("ready")
+        try await here.comes("the liar's addresses", within: 10) { here in
+            let addresses = here.addresses(of: id)
+            return ["10.77.0.2:27182", "10.77.0.3:27182", "10.77.0.115:27182"].allSatisfy(addresses.contains)
+        }
+        for _ in 0..<5 {
+            here.send("/invite \(id)")
+            for program in [here, there] { try await program.event("chat.started", within: 4) }
+            here.send("/end")
+            for program in [here, there] { try await program.event("chat.ended") }
+        }
+        there.send("/quit")
+        #expect(try await there.exitStatus() == 0)
+        try await here.comes("the liar alone", within: 10) { !$0.addresses(of: id).contains("10.77.0.2:27182") }
+        here.send("/invite \(id)")
+        let answer = try await here.event("invite.answered", within: 7) { $0.text("answer") != "accepted" }
+        #expect(answer.text("answer") == "wrong-key")
+        #expect(answer.text("reason")?.contains("10.77.0.3:27182: another key is there") == true, "\(answer)")
+        #expect(try await here.event("warning").text("message")?.hasPrefix("10.77.0.3:27182 says it is") == true)
+        #expect(eve.count(of: "chat.started") == 0)
+        liar.endInput()
+    }
+
+    /// Two adverts under the ID of another: one leads to this host, one to nobody.
+    private static let liar = """
+        import socket, sys
+        from zeroconf import ServiceInfo, Zeroconf
+        address, id = sys.argv[1:]
+        kind = "_peerconnect._tcp.local."
+        z = Zeroconf(interfaces=[address])
+        def publish(label, addresses):
+            info = ServiceInfo(kind, f"{label} {id[:8]}.{kind}", port=27182, server=f"{label}.local.",
+                addresses=[socket.inet_aton(a) for a in addresses], properties=dict(txtvers="1", id=id, name="p2",
+                pv="1-1", st="idle", kind="chat", run="abcdefgh-1"))
+            z.registry.async_add(info)
+            z.send(z.generate_service_broadcast(info, None))
+        publish("here", [address])
+        publish("nowhere", [f"10.77.0.{n}" for n in range(100, 116)])
+        print('{"event":"ready"}', flush=True)
+        sys.stdin.read()
+        z.unregister_all_services()
+        z.close()
+        """
+
     @Test("Two programs with the same identity on two machines say so, and neither falls over")
     func clone() async throws {
         let lab = try Lab(hosts: 2)

@@ -159,7 +159,7 @@ struct CommandLineTests {
                                       how peers are found
           -h, --help                  show this help
           -V, --version               show the version
-          -v, --verbose               say more on standard error
+          -v, --verbose               say more on standard error; in a live chat, in a log
 
         `peerconnect` alone is `peerconnect chat`. `peerconnect COMMAND --help` says more.
         T is seconds, or 90s, 10m, 8h. SIZE is bytes, or 500K, 20M, 4G.
@@ -174,6 +174,7 @@ struct CommandLineTests {
         print who is there
 
         Prints name, short ID, state and first address of each peer, separated by tabs.
+        The exit code is 6 when nobody could be looked for, and 0 for a list that is empty.
 
         options:
           --for T  how long to look, 3 s unless said otherwise
@@ -191,7 +192,7 @@ struct CommandLineTests {
                                       how peers are found
           -h, --help                  show this help
           -V, --version               show the version
-          -v, --verbose               say more on standard error
+          -v, --verbose               say more on standard error; in a live chat, in a log
 
         """
 }

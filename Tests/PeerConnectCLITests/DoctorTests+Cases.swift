@@ -7,11 +7,18 @@ import PeerSystem
 /// One fault each.
 extension DoctorTests {
     static let network: [Case] = [
-        Case("interfaces", .fail, "There is no interface eth9, or it is down", "ip -brief address") {
-            $0.wantedInterfaces = ["eth9"]
+        Case("interfaces", .fail, "There is no interface eth9, this machine has eth0, eth1 and lo.", nil) {
+            ($0.wantedInterfaces, $0.interfacesDown) = (["eth9"], ["eth1"])
         },
-        Case("interfaces", .fail, "no network but this machine's own", "ip -brief address") {
-            $0.interfaces = [network("lo")]
+        Case("interfaces", .fail, "eth1 is switched off", "sudo ip link set eth1 up") {
+            ($0.wantedInterfaces, $0.interfacesDown) = (["eth1"], ["eth1"])
+        },
+        Case("interfaces", .fail, "this machine has none but its own", nil) { $0.interfaces = [network("lo")] },
+        Case("interfaces", .fail, "this machine has none but its own", "podman run --network host …") {
+            ($0.interfaces, $0.container) = ([network("lo")], .podman)
+        },
+        Case("interfaces", .fail, "There is no network: wlan0 is switched off", "ip link set wlan0 up") {
+            ($0.interfaces, $0.interfacesDown, $0.isRoot) = ([network("lo")], ["docker0", "wlan0"], true)
         },
         Case("interfaces", .fail, "eth0 has no cable or no Wi-Fi", nil) {
             $0.interfaces = [network("lo"), network("eth0") { $0.isRunning = false }]
@@ -20,7 +27,13 @@ extension DoctorTests {
             $0.interfaces = [network("eth0") { $0.addresses = [] }]
         },
         Case("interfaces", .fail, "only a VPN or the like", nil) { $0.interfaces = [network("tun0")] },
-        Case("vpn", .fail, "Only point-to-point links are up (tun0)", nil) { $0.interfaces = [network("tun0")] },
+        Case("vpn", .fail, "Only a VPN or the like is up (tun0)", nil) { $0.interfaces = [network("tun0")] },
+        Case("publishing", .warn, "Without a network", nil) { $0.interfaces = [network("lo")] },
+        Case("advert", .warn, "do not see this peer without a network", nil) { $0.interfaces = [network("lo")] },
+        Case("peers", .warn, "seen without a network", nil) {
+            $0.interfaces = [network("lo")]
+            $0.trial?.others = []
+        },
         Case("vpn", .warn, "A VPN is up (tun0)", nil) { $0.interfaces.append(network("tun0")) },
         Case("container", .warn, "a container with a network of its own", "docker run --network host …") {
             ($0.container, $0.hasRealDevice) = (.docker, false)
@@ -92,6 +105,12 @@ extension DoctorTests {
             ($0.bus, $0.container) = (.missing("/run/bus"), .docker)
         },
         Case("avahi-daemon", .warn, "is not running", "sudo systemctl start avahi-daemon") { $0.daemon = .absent },
+        Case("avahi-daemon", .warn, "is not running", "sudo service avahi-daemon start") {
+            ($0.daemon, $0.hasSystemd) = (.absent, false)
+        },
+        Case("avahi-daemon", .warn, "is not running", "avahi-daemon --daemonize") {
+            ($0.daemon, $0.hasSystemd, $0.services, $0.isRoot) = (.absent, false, [], true)
+        },
         Case("avahi-daemon", .fail, "is not running", "sudo systemctl start avahi-daemon") {
             ($0.daemon, $0.discovery) = (.absent, .daemon)
         },
@@ -106,7 +125,7 @@ extension DoctorTests {
             "sudo sed -i 's/^ *enable-dbus *=.*/enable-dbus=yes/' /etc/avahi/avahi-daemon.conf"
                 + " && sudo systemctl restart avahi-daemon"
         ) { ($0.daemon, $0.daemonSettings) = (.absent, ["enable-dbus": "no"]) },
-        Case("avahi-daemon", .warn, "may not be asked: access denied", nil) {
+        Case("avahi-daemon", .warn, "cannot be asked: access denied", nil) {
             $0.daemon = .unreachable(reason: "access denied")
         },
         Case("avahi-daemon", .fail, "does not answer", "sudo systemctl restart avahi-daemon") { $0.daemon = .silent },
@@ -156,10 +175,15 @@ extension DoctorTests {
     ]
 
     static let storage: [Case] = [
-        Case("data", .fail, "not yours alone", "chmod go= '/d/i'") {
+        Case("data", .fail, "not yours alone", "chmod -R go= '/d/i'") {
             $0.identityProblem = PeerConnectError(
                 .cannotStart, "/d/i holds a private key, but it is not yours alone.",
-                hint: "Make it private with: chmod go= '/d/i'. If others could read it, better make a new identity.")
+                hint: "Make it private with: chmod -R go= '/d/i'. If others could read it, better make a new identity.")
+        },
+        Case("data", .fail, "belongs to another user", "sudo chown -R 1000 '/d/i'") {
+            $0.identityProblem = PeerConnectError(
+                .cannotStart, "/d/i holds a private key and belongs to another user.",
+                hint: "Take it over with: sudo chown -R 1000 '/d/i'. Or run this as that user.")
         },
         Case("data", .fail, "is damaged", nil) {
             $0.identityProblem = PeerConnectError(.cannotStart, "x is damaged.", hint: "Put back a copy of it.")

@@ -164,11 +164,13 @@ final class ScriptedSession: NodeSession {
     private let offerOutcome: @Sendable (PeerReference, _ attempt: Int) -> OfferOutcome
     private let list: NodeSnapshot
     private let startError: PeerConnectError?
+    private let discovery: String
     private let state = Mutex(
         (commands: [String](), attempts: [PeerReference: Int](), isStopped: false, known: [Acquaintances]()))
 
     init(
         me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
+        discovery: String = "daemon",
         answer: @escaping Answer = { _, _ in ([], .done) },
         offer: @escaping @Sendable (PeerReference, Int) -> OfferOutcome = { _, _ in
             .failed(PeerConnectError(.unreachable, "Nobody answers."))
@@ -179,6 +181,7 @@ final class ScriptedSession: NodeSession {
         list = snapshot
         offerOutcome = offer
         self.startError = startError
+        self.discovery = discovery
         self.answer = answer
     }
 
@@ -190,7 +193,7 @@ final class ScriptedSession: NodeSession {
 
     func start() async throws(PeerConnectError) -> SessionStart {
         if let startError { throw startError }
-        return SessionStart(port: 27182, discovery: "daemon")
+        return SessionStart(port: 27182, discovery: discovery)
     }
 
     func perform(_ command: NodeCommand, line: Int?) async -> Reply {

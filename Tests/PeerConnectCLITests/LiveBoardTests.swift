@@ -65,7 +65,7 @@ import Testing
         #expect(rows.count == 4 && rows[0].hasPrefix("Here: 1 peer-1"))
         #expect(rows[3] == "      and more, /peers lists all")
         board.note(.discovery(backend: "daemon", state: .down, reason: "it died"), at: Instant(nanoseconds: 1))
-        #expect(area(board).questions.map(\.text) == ["Nobody can be found at the moment, because it died."])
+        #expect(area(board).questions.map(\.text) == ["Discovery does not work at the moment, because it died."])
     }
 
     @Test("Who the chat is with stands in the status, and follows who joins and leaves")

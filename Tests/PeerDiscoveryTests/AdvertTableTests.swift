@@ -17,8 +17,8 @@ final class AdvertTableTests {
         table = AdvertTable(own: OwnRun(id: own.id, run: own.run))
     }
 
-    func peer(_ advert: Advert, _ addresses: [PeerAddress]) -> NearbyPeer {
-        NearbyPeer(id: advert.id, name: advert.name, isBusy: advert.isBusy, kind: advert.kind, addresses: addresses)
+    func peer(_ advert: Advert, _ places: [PeerAddress]...) -> NearbyPeer {
+        NearbyPeer(advert, places: places)
     }
 
     @Test("The own ID is left out")
@@ -66,6 +66,8 @@ final class AdvertTableTests {
         let busy = try advert(1, name: "Lovelace", isBusy: true)
         #expect(table.set("a", busy, [four]) == [.updated(peer(busy, [four]))])
         #expect(table.set("a", busy, [six]) == [.updated(peer(busy, [six]))])
+        let again = try advert(1, name: "Lovelace", isBusy: true, run: "hgfedcba")
+        #expect(table.set("a", again, [six]) == [.updated(peer(again, [six]))])
         #expect(table.remove("a") == [.lost(ada.id)])
         #expect(table.remove("a").isEmpty)
         #expect(table.peers.isEmpty)
@@ -74,15 +76,15 @@ final class AdvertTableTests {
     @Test("Two instances of one ID are one entry with all addresses, IPv4 first and link-local last")
     func merged() {
         _ = table.set("a", ada, [link, four])
-        #expect(table.set("b", ada, [six, four]) == [.updated(peer(ada, [four, six, link]))])
-        #expect(table.peers == [peer(ada, [four, six, link])])
+        #expect(table.set("b", ada, [six, four]) == [.updated(peer(ada, [link, four], [six, four]))])
+        #expect(table.peers.map(\.addresses) == [[four, six, link]])
     }
 
     @Test("When a false instance of an ID goes, the true one stays as it was")
     func falseOneGoes() throws {
         _ = table.set("a", ada, [four])
         let eve = try advert(1, name: "Eve", isBusy: true)
-        #expect(table.set("false", eve, [six]) == [.updated(peer(eve, [four, six]))])
+        #expect(table.set("false", eve, [six]) == [.updated(peer(eve, [four], [six]))])
         #expect(table.remove("false") == [.updated(peer(ada, [four]))])
         #expect(table.remove("never seen").isEmpty)
         #expect(table.peers == [peer(ada, [four])])
@@ -107,6 +109,17 @@ final class AdvertTableTests {
     func flood() throws {
         for number in 0..<Limits.listedPeers { _ = table.set("\(number)", ada, [four]) }
         #expect(table.set("one more", try advert(2), [four]).isEmpty)
-        #expect(table.set("0", ada, [six]) == [.updated(peer(ada, [four, six]))])
+        #expect(table.set("0", ada, [six]).count == 1)
+        #expect(table.peers.map(\.addresses) == [[four, six]])
+    }
+
+    @Test("However often a peer's record changes, its instances keep their order, and a flood of them is cut")
+    func instanceOrder() throws {
+        _ = table.set("true", ada, [four])
+        for number in 0..<100 { _ = table.set("false \(number)", ada, [six]) }
+        _ = table.set("true", try advert(1, isBusy: true), [link])
+        #expect(table.peers.map { $0.places.first } == [[link]])
+        #expect(table.peers.map(\.places.count) == [16])
+        #expect(table.peers.map(\.isBusy) == [true])
     }
 }

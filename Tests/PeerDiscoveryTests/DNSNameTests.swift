@@ -49,16 +49,16 @@ struct DNSNameTests {
         records.add([1], one)
         records.add([1], two)
         records.add([2], one)
-        #expect(records.latest == [2])
+        #expect(records.all.last == [2])
         records.remove([2], one)
-        #expect(records.latest == [1])
+        #expect(records.all.last == [1])
         records.remove([1], one)
-        #expect(records.latest == [1])
+        #expect(records.all.last == [1])
         records.remove([1], two)
-        #expect(records.latest == nil)
+        #expect(records.all.last == nil)
         for byte in UInt8(0)..<100 { records.add([byte], one) }
         records.remove([99], one)
         for byte in UInt8(0)..<92 { records.remove([byte], one) }
-        #expect(records.latest == [98])
+        #expect(records.all.last == [98])
     }
 }

@@ -67,7 +67,7 @@ struct DiscoveryTests {
             if case .change(.updated(let peer)) = $0 { peer.id == bob.id && peer.isBusy } else { false }
         }
         let addresses = await withCheckedContinuation { done in one.refresh(bob.id) { done.resume(returning: $0) } }
-        #expect(addresses.map(\.description) == ["127.0.0.1:4242"])
+        #expect(addresses.map { $0.map(\.description) } == [["127.0.0.1:4242"]])
         #expect(await one.countObjects() ?? 0 > 2)
         await two.stop()
         await adaSees.comes("goodbye", within: 3) { $0 == .change(.lost(bob.id)) }

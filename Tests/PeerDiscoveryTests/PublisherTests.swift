@@ -69,6 +69,27 @@ struct PublisherTests {
         }
     }
 
+    @Test("With 50 names taken it tries 6 of them, then waits longer each time, and takes the first that comes free")
+    func manyCollisions() async throws {
+        try await onThread {
+            let scene = try Scene()
+            let own = try advert(1, port: 1)
+            scene.network.taken = Set((2...51).map { own.instanceName + " #\($0)" } + [own.instanceName])
+            scene.publisher.set(own)
+            scene.publisher.attach(scene.network)
+            // At once, after 1 s and after 2 s more; the next time would be after 4 s.
+            #expect(scene.loop.run { scene.network.published.count >= 18 })
+            scene.loop.pass(1)
+            #expect(scene.network.published.count == 18)
+            #expect(Set(scene.network.published.map(\.name)).count == 6)
+            #expect(scene.network.published.allSatisfy { $0.txt.contains("name=Ada") })
+            #expect(scene.reports.count == 1)
+            scene.network.taken = []
+            #expect(scene.loop.run { scene.reports.last == "published" })
+            #expect(scene.network.published.last?.name == own.instanceName)
+        }
+    }
+
     @Test("A failure is said once and mended without anybody's help")
     func failure() async throws {
         try await onThread {
@@ -76,14 +97,14 @@ struct PublisherTests {
             scene.network.refusal = "access denied"
             scene.publisher.set(try advert(1, port: 1))
             scene.publisher.attach(scene.network)
-            #expect(scene.reports == ["the advert was not taken: access denied"])
+            #expect(scene.reports == ["the advert was not taken (access denied)"])
             scene.loop.pass(1.2)
             #expect(scene.reports.count == 1)
             scene.network.refusal = nil
             #expect(scene.loop.run { scene.reports.last == "published" })
             scene.network.refusal = "too large"
             scene.publisher.set(try advert(1, isBusy: true, port: 1))
-            #expect(scene.reports.last == "the advert was not taken: too large")
+            #expect(scene.reports.last == "the advert was not taken (too large)")
             scene.network.refusal = nil
             #expect(scene.loop.run { scene.reports.last == "published" })
             #expect(scene.network.published.last?.txt.contains("st=busy") == true)

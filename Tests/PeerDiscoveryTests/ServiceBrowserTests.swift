@@ -18,13 +18,13 @@ struct ServiceBrowserTests {
             var failures: [String] = []
         }
 
-        init() throws {
+        init(atMost: Int = Limits.listedPeers) throws {
             let loop = try #require(PollLoop()), told = Told()
             self.loop = loop
             self.told = told
             network = FakeBackend(on: loop)
             browser = ServiceBrowser(
-                own: OwnRun(id: try advert(255).id, run: "ownownow"), interfaces: [], on: loop,
+                own: OwnRun(id: try advert(255).id, run: "ownownow"), interfaces: [], atMost: atMost, on: loop,
                 report: { change in
                     told.changes.append(change)
                     switch change {
@@ -113,11 +113,11 @@ struct ServiceBrowserTests {
             #expect(scene.loop.run { scene.network.objects == 2 && scene.listed.count == 1 })
             scene.network.remove("h.local", .ipv4, [10, 0, 0, 1])
             scene.network.add("h.local", .ipv4, [10, 0, 0, 2])
-            var answers: [[PeerAddress]] = []
+            var answers: [[[PeerAddress]]] = []
             scene.browser.refresh(peer.id) { answers.append($0) }
             #expect(scene.loop.run { !answers.isEmpty })
             scene.browser.refresh(try Self.peer(2).id) { answers.append($0) }
-            #expect(answers.map { $0.map(\.description) } == [["10.0.0.2:4000"], []])
+            #expect(answers.map { $0.map { $0.map(\.description) } } == [[["10.0.0.2:4000"]], []])
             scene.browser.refresh(peer.id) { answers.append($0) }
             scene.browser.detach()
             #expect(answers.count == 3)
@@ -138,6 +138,23 @@ struct ServiceBrowserTests {
             #expect(scene.listed[peer.id]?.isBusy == false)
             scene.network.remove(name, .text, idle)
             #expect(scene.listed[peer.id]?.isBusy == false)
+        }
+    }
+
+    @Test("Of several records of one run the one with the highest number counts, and another run's when it comes later")
+    func cached() async throws {
+        try await onThread {
+            let scene = try Scene()
+            let name = FakeBackend.fullName("p")
+            scene.network.appear("p", try Self.peer(1, isBusy: true, revision: 3), host: "h", [10, 0, 0, 1])
+            scene.network.add(name, .text, FakeBackend.text(try Self.peer(1, revision: 2)))
+            #expect(scene.loop.run { scene.network.objects == 2 && scene.listed.count == 1 })
+            #expect(scene.listed.values.map(\.isBusy) == [true])
+            let id = try Self.peer(1).id
+            let later = Advert(
+                id: id, name: "p", versions: 1...1, isBusy: false, kind: .chat, run: "hgfedcba", revision: 1, port: 0)
+            scene.network.add(name, .text, FakeBackend.text(later))
+            #expect(scene.listed.values.map(\.isBusy) == [false])
         }
     }
 
@@ -171,6 +188,37 @@ struct ServiceBrowserTests {
             #expect(scene.loop.run { scene.network.asked[.service] == 1 })
             scene.network.appear("p", peer, host: "h", [10, 0, 0, 1])
             #expect(scene.loop.run { scene.listed[peer.id] != nil })
+        }
+    }
+
+    @Test("A goodbye in other letters than the advert's is a goodbye all the same")
+    func letters() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.network.appear("Ada", try Self.peer(1), host: "h", [10, 0, 0, 1])
+            #expect(scene.loop.run { scene.listed.count == 1 })
+            let kind = Advert.serviceType + ".local"
+            scene.network.add(kind, .pointer, FakeBackend.pointer("ADA"))
+            scene.network.remove(kind, .pointer, FakeBackend.pointer("aDA"))
+            #expect(scene.listed.isEmpty)
+            #expect(scene.loop.run { scene.network.objects == 1 })
+        }
+    }
+
+    @Test("A peer that was left out of a full list is listed once there is room")
+    func full() async throws {
+        try await onThread {
+            let scene = try Scene(atMost: 20)
+            for number in 0...20 {
+                scene.network.appear(
+                    "p\(number)", try Self.peer(number), host: "h\(number)", Self.address(number))
+            }
+            #expect(scene.loop.run { scene.listed.count == 20 })
+            let last = try Self.peer(20).id
+            #expect(scene.listed[last] == nil)
+            scene.network.disappear("p7", host: "h7")
+            #expect(scene.loop.run { scene.listed[last] != nil })
+            #expect(scene.listed.count == 20)
         }
     }
 

@@ -36,6 +36,17 @@ struct TXTRecordTests {
         }
     }
 
+    @Test("The longest values there can be fit in their strings and in the record, and are read back")
+    func longest() throws {
+        let written = Advert(
+            id: try advert(255).id, name: String(repeating: "é", count: 31) + "x", versions: 1...Int.max, isBusy: true,
+            kind: .inbox, run: "zzzzzzzz", revision: Int.max, port: 0)
+        let strings = TXTRecord.strings(of: written)
+        #expect(strings.allSatisfy { $0.utf8.count <= 255 })
+        #expect(strings.reduce(0) { $0 + $1.utf8.count + 1 } <= 400)
+        #expect(read(strings) == written)
+    }
+
     @Test("A record without a key that must be there is none", arguments: ["txtvers", "id", "name", "pv", "run"])
     func missing(key: String) throws { #expect(read(try own(without: key)) == nil) }
 

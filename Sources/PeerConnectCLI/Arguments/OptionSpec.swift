@@ -52,5 +52,5 @@ let globalOptions: [OptionSpec] = [
     OptionSpec("--discovery", value: "auto|daemon|embedded|off", help: "how peers are found"),
     OptionSpec("--help", "-h", help: "show this help"),
     OptionSpec("--version", "-V", help: "show the version"),
-    OptionSpec("--verbose", "-v", help: "say more on standard error"),
+    OptionSpec("--verbose", "-v", help: "say more on standard error; in a live chat, in a log"),
 ]

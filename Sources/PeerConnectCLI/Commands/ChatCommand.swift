@@ -57,7 +57,7 @@ struct ChatCommand: Command {
     func run(_ run: Run) async throws -> ExitStatus {
         var settings = run.settings(into: into)
         configure(&settings)
-        return try await run.withSession(settings, isStored: true, asks: true) { session in
+        return try await run.withSession(settings, isStored: true, asks: true) { session, _ in
             let queue = StepQueue<ChatStep>()
             // In a task of its own: when ours is cancelled, the chat is still ended and its last events are told.
             let task = Task { [invitees, wait, downloads = settings.downloads] in

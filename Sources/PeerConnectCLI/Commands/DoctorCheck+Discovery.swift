@@ -35,7 +35,7 @@ extension DoctorCheck {
                 problem = "avahi-daemon is not \(facts.isDaemonInstalled ? "running" : "installed")"
                 command = facts.isDaemonInstalled ? mend.start("avahi-daemon") : mend.install("avahi-daemon")
             }
-        case .unreachable(let reason): problem = "avahi-daemon may not be asked: \(reason)"
+        case .unreachable(let reason): problem = "avahi-daemon cannot be asked: \(reason)"
         case .silent:
             // Then it is there, and nothing takes its place.
             let sentence = "avahi-daemon, or D-Bus before it, does not answer."
@@ -87,6 +87,7 @@ extension DoctorCheck {
 
     static func publishing(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "publishing", mend = DoctorMend(facts)
+        if facts.usable.isEmpty { return .warn(name, "Without a network nobody can be told that this peer is there.") }
         if trial.isPublished { return .pass(name, "The network can be told that this peer is there.") }
         if facts.isDaemonRunning {
             for key in ["disable-publishing", "disable-user-service-publishing"] where isSet(key, to: "yes", facts) {
@@ -127,6 +128,8 @@ extension DoctorCheck {
 
     static func advert(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "advert"
+        // What is seen then is seen inside this machine.
+        guard !facts.usable.isEmpty else { return .warn(name, "Others do not see this peer without a network.") }
         guard trial.isPublished else { return .fail(name, "Nobody can see this peer, because nothing was published.") }
         guard trial.isSeen else {
             let blocked = facts.multicast.contains { $0.outcome != .heard }
@@ -142,6 +145,7 @@ extension DoctorCheck {
         let name = "peers"
         // A chat that runs here under an own identity proves nothing about the network.
         switch trial.others.subtracting(facts.identities).count {
+        case 0 where facts.usable.isEmpty: return .warn(name, "No other peer is seen without a network.")
         case 0:
             return .warn(
                 name,

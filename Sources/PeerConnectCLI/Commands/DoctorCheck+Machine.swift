@@ -17,9 +17,10 @@ extension DoctorCheck {
         return .pass(name, "Identities are kept in \(place.path), which is private and can be written.")
     }
 
-    /// The command that a hint ends with, if it is one: `…with: chmod go= 'x'. …`.
+    /// The command inside a hint, if there is one: `…with: chmod -R go= 'x'. …`.
     private static func command(in hint: String) -> String? {
-        guard let start = hint.firstRange(of: "chmod ") else { return nil }
+        let commands = ["sudo chown ", "chmod "]
+        guard let start = commands.lazy.compactMap({ hint.firstRange(of: $0) }).first else { return nil }
         let rest = hint[start.lowerBound...]
         guard let end = rest.lastIndex(of: "'") else { return nil }
         return String(rest[...end])

@@ -4,9 +4,13 @@ internal import PeerSystem
 /// Whether the machine's network lets peers through.
 extension DoctorCheck {
     static func interfaces(_ facts: DoctorFacts) -> DoctorCheck {
-        let name = "interfaces"
+        let name = "interfaces", mend = DoctorMend(facts)
         for wanted in facts.wantedInterfaces where !facts.interfaces.contains(where: { $0.name == wanted }) {
-            return .fail(name, "There is no interface \(wanted), or it is down.", mend: "ip -brief address")
+            if facts.interfacesDown.contains(wanted) {
+                return .fail(name, "\(wanted) is switched off.", mend: mend.switchOn(wanted))
+            }
+            let names = (facts.interfaces.map(\.name) + facts.interfacesDown).sorted()
+            return .fail(name, "There is no interface \(wanted), this machine has \(Amount.list(names)).")
         }
         let shown = facts.usable.map { interface in
             "\(interface.name) (\(interface.addresses.map(\.address.host).joined(separator: ", ")))"
@@ -14,14 +18,25 @@ extension DoctorCheck {
         if !shown.isEmpty { return .pass(name, "Peers can be found on \(shown.joined(separator: " and ")).") }
         let unplugged = facts.interfaces.filter { !$0.isLoopback && !$0.isPointToPoint && !$0.isRunning }
         if !facts.links.isEmpty {
-            return .fail(name, "There is no network on which peers can be found, only a VPN or the like.")
+            return .fail(
+                name, "There is no local network, only a VPN or the like, and peers cannot be found through that.")
         }
         if let first = unplugged.first {
             return .fail(name, "There is no network: \(first.name) has no cable or no Wi-Fi.")
         }
         let bare = facts.interfaces.filter { !$0.isLoopback && $0.addresses.isEmpty }
         if let first = bare.first { return .fail(name, "There is no network: \(first.name) has no address.") }
-        return .fail(name, "There is no network but this machine's own.", mend: "ip -brief address")
+        let off = facts.interfacesDown.filter { $0 != "lo" }
+        if let first = off.first(where: { !isVirtual($0) }) ?? off.first {
+            return .fail(name, "There is no network: \(first) is switched off.", mend: mend.switchOn(first))
+        }
+        return .fail(
+            name, "There is no network: this machine has none but its own.", mend: mend.container("--network host …"))
+    }
+
+    /// What containers and virtual machines leave behind.
+    private static func isVirtual(_ name: String) -> Bool {
+        ["docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "tun", "tap", "wg"].contains { name.hasPrefix($0) }
     }
 
     static func pointToPoint(_ facts: DoctorFacts) -> DoctorCheck {
@@ -31,13 +46,13 @@ extension DoctorCheck {
         if facts.usable.isEmpty {
             return .fail(
                 name,
-                "Only point-to-point links are up (\(names)), and peers cannot be found by a VPN: type their address, "
-                    + "as in /invite 10.0.0.7.")
+                "Only a VPN or the like is up (\(names)): type the address of a peer behind it, as in /invite 10.0.0.7."
+            )
         }
         return .warn(
             name,
-            "A VPN is up (\(names)): peers behind it are not found, and some VPNs also cut off the local network; "
-                + "end it to try.")
+            "A VPN is up (\(names)): peers behind it are reached by their address only, and some VPNs cut off the local "
+                + "network; if peers are missing, try without it.")
     }
 
     static func container(_ facts: DoctorFacts) -> DoctorCheck {
@@ -52,7 +67,7 @@ extension DoctorCheck {
 
     static func multicast(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "udp"
-        guard !facts.usable.isEmpty else { return .fail(name, "UDP port 5353 cannot be tried without a network.") }
+        guard !facts.usable.isEmpty else { return .warn(name, "Multicast DNS cannot be tried without a network.") }
         let command = DoctorMend(facts).openMulticast(droppers(of: multicastPackets(facts), facts))
         for (interface, results) in grouped(facts.multicast) {
             // One IP version is enough to be found; the other may be switched off.

@@ -26,7 +26,8 @@ struct DoctorCommand: Command {
         let failed = checks.count { $0.verdict == .fail }, warned = checks.count { $0.verdict == .warn }
         if !console.isJSON {
             let words = [(failed, "failure"), (warned, "warning")].filter { $0.0 > 0 }.map(Amount.counted)
-            console.err(words.isEmpty ? "Everything is well." : "\(Amount.list(words)); begin with the first.")
+            let first = failed > 0 && warned > 0 ? "first failure" : "first"
+            console.err(words.isEmpty ? "Everything is well." : "\(Amount.list(words)); begin with the \(first).")
         }
         return failed > 0 ? .failed : .done
     }

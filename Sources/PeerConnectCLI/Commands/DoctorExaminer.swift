@@ -20,6 +20,8 @@ struct DoctorExaminer: Sendable {
         facts.wantedInterfaces = run.options.interfaces
         facts.now = run.console.now()
         facts.interfaces = NetworkInterface.current()
+        let up = Set(facts.interfaces.map(\.name))
+        facts.interfacesDown = NetworkInterface.names().filter { !up.contains($0) }
         facts.isRoot = ThisProcess.isRoot
         facts.hasEmbedded = Diagnosis.hasEmbedded
         examineMachine(&facts)
@@ -51,6 +53,7 @@ struct DoctorExaminer: Sendable {
 
     private func examineMachine(_ facts: inout DoctorFacts) {
         facts.hasSystemd = Paths.exists("/run/systemd/system")  // sd_booted(3)
+        facts.services = facts.services.filter { Paths.exists("/etc/init.d/\($0)") }
         facts.hasApt = Self.program("apt-get") != nil
         facts.container = Self.container
         facts.hasRealDevice = facts.interfaces.contains { Paths.exists("/sys/class/net/\($0.name)/device") }

@@ -74,6 +74,8 @@ struct DoctorFacts: Sendable {
     // The machine.
     var isRoot = false
     var hasSystemd = true
+    /// Without it: what can be started by service(8).
+    var services: Set<String> = ["dbus", "avahi-daemon"]
     var hasApt = true
     var container: Container?
     /// Whether a container has the network of its host.
@@ -96,6 +98,8 @@ struct DoctorFacts: Sendable {
 
     // The network.
     var interfaces: [NetworkInterface] = []
+    /// Those that are switched off.
+    var interfacesDown: [String] = []
     var port = Port()
     var firewall = Firewall.unknown
     var firewallTool: FirewallTool?

@@ -11,12 +11,19 @@ struct DoctorMend {
 
     /// Brings a service up, by whatever starts services here.
     func start(_ service: String) -> String {
-        asRoot(facts.hasSystemd ? "systemctl start \(service)" : "service \(service) start")
+        if facts.hasSystemd { return asRoot("systemctl start \(service)") }
+        if facts.services.contains(service) { return asRoot("service \(service) start") }
+        return asRoot(service == "dbus" ? "dbus-daemon --system --fork" : "\(service) --daemonize")
     }
 
     func restart(_ service: String) -> String {
-        asRoot(facts.hasSystemd ? "systemctl restart \(service)" : "service \(service) restart")
+        if facts.hasSystemd { return asRoot("systemctl restart \(service)") }
+        if facts.services.contains(service) { return asRoot("service \(service) restart") }
+        return asRoot("\(service) --kill") + " && " + start(service)
     }
+
+    /// For an interface that was switched off by hand, or never on.
+    func switchOn(_ interface: String) -> String { asRoot("ip link set \(interface) up") }
 
     /// `nil` where packages come by another way than Debian's.
     func install(_ package: String) -> String? {

@@ -52,7 +52,7 @@ struct ReceiveCommand: Command {
         settings.invitations = .none
         settings.files = files
         settings.maximumFileSize = maximumFileSize
-        return try await run.withSession(settings, isStored: true) { session in
+        return try await run.withSession(settings, isStored: true) { session, _ in
             if !run.console.isJSON { run.console.err("You are \(NameBook.withID(session.me)).") }
             let allowed = files == .all ? nil : try await allowed(run, session)
             var loop = ReceiveLoop(

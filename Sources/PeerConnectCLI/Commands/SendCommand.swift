@@ -54,7 +54,7 @@ struct SendCommand: Command {
         var settings = run.settings(into: nil)
         settings.isVisible = false
         settings.maximumChats = Limits.peersAtMost
-        return try await run.withSession(settings, isStored: true) { session in
+        return try await run.withSession(settings, isStored: true) { session, _ in
             let telling = Task { await DeliveryTeller(me: session.me, console: run.console).tell(session.events) }
             let outcomes = await withTaskGroup(of: (Int, OfferOutcome).self) { group in
                 for (index, recipient) in recipients.enumerated() {

@@ -13,8 +13,7 @@ extension LiveBoard {
         area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
         area.questions = questions(names, width)
         if let discovery, discovery.state == .down {
-            let reason = discovery.reason.map { ", because \($0)" } ?? ""
-            area.questions.append(StyledText("Nobody can be found at the moment\(reason).", .warning))
+            area.questions.append(StyledText(PlainNarrator.broken(discovery.backend, discovery.reason), .warning))
         }
         if let notice { area.questions.append(StyledText(notice.text, .warning)) }
         area.status = status(names)

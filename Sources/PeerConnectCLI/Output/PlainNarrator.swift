@@ -38,7 +38,9 @@ struct PlainNarrator {
         case .peerFound(let peer): .note("\(names.shown(peer.peer)) is here (\(Self.details(of: peer))).")
         case .peerUpdated: Lines()
         case .peerLost(let peer, let reason):
-            .note("\(names.shown(peer.peer)) is gone (number \(peer.number), \(SafeText.line(reason))).")
+            .note(
+                "\(names.shown(peer.peer)) \(reason == "unreachable" ? "does not answer any more" : "is gone") "
+                    + "(number \(peer.number)).")
         case .inviteRefused(let from, let answer): refusal(of: from, answer, now: now)
         case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event, now: now)
@@ -98,12 +100,18 @@ struct PlainNarrator {
     }
 
     private static func discovery(_ backend: String, _ state: DiscoveryState, _ reason: String?) -> Lines {
-        let detail = reason.map { ", because \(SafeText.line($0))" } ?? ""
-        return switch state {
+        switch state {
         case .up: Lines()
-        case .published: .note("You can be found on this network (\(SafeText.line(backend))).")
-        case .down: .note("Nobody can be found at the moment\(detail).")
+        case .published:
+            .note("You can be found on this network, \(backend == "daemon" ? "by" : "without") avahi-daemon.")
+        case .down: .note(broken(backend, reason))
         }
+    }
+
+    /// Why peers do not see each other.
+    static func broken(_ backend: String, _ reason: String?) -> String {
+        guard backend != "off" else { return "Discovery is switched off, so peers are reached by their address only." }
+        return "Discovery does not work at the moment" + (reason.map { ", because \(SafeText.line($0))" } ?? "") + "."
     }
 
     private mutating func learnNames(from event: NodeEvent) {

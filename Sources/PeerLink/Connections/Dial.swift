@@ -10,11 +10,14 @@ struct Dial {
     let expected: PeerID?
     /// How the target is named in messages.
     let label: String
-    private(set) var waiting: [PeerAddress]
+    private(set) var waiting: [PeerAddress] = []
     var inFlight: [ConnectionID: PeerAddress] = [:]
     /// Whether more addresses may still be found.
     var isRefreshing = false
-    private var tried: Set<PeerAddress>
+    /// Those that were or are in flight.
+    private var tried: Set<PeerAddress> = []
+    /// Where it may be: the addresses of each instance that says it is this peer, and where it was found last.
+    private var places: [[PeerAddress]]
     private var failures: [(address: PeerAddress, reason: String)] = []
     private var worst: Answer = .unreachable
     let deadline: Instant
@@ -29,35 +32,46 @@ struct Dial {
     private(set) var isProved = false
 
     init(
-        _ id: DialID, expected: PeerID?, label: String, addresses: [PeerAddress], isResolving: Bool = false,
-        isCheck: Bool = false, isTyped: Bool = false, now: Instant
+        _ id: DialID, expected: PeerID?, label: String, places: [[PeerAddress]], isResolving: Bool = false,
+        isCheck: Bool = false, isTyped: Bool = false, now: Instant,
+        networks: [NetworkInterface.Prefix] = Dial.ownNetworks
     ) {
         self.id = id
         self.expected = expected
         self.label = label
-        waiting = Array(Self.sorted(addresses).prefix(Limits.dialAddresses))
-        tried = Set(waiting)
+        self.places = places
         deadline = now + Limits.dial
         nextAt = now
         self.isResolving = isResolving
         self.isCheck = isCheck
         self.isTyped = isTyped
+        line(up: networks)
     }
 
-    /// Networks this machine is in come first; the order is kept otherwise.
-    private static func sorted(_ addresses: [PeerAddress]) -> [PeerAddress] {
-        let own = NetworkInterface.current().flatMap(\.addresses)
-        var seen: Set<PeerAddress> = []
-        let unique = addresses.filter { seen.insert($0).inserted }
-        let near = unique.filter { address in own.contains { $0.contains(address) } }
-        return near + unique.filter { !near.contains($0) }
+    /// What this machine is connected to directly.
+    static var ownNetworks: [NetworkInterface.Prefix] { NetworkInterface.current().flatMap(\.addresses) }
+
+    /// Puts those that wait in order: the places in turns, so that one which invents addresses does not push out the others,
+    /// and of each the networks first that this machine is in.
+    private mutating func line(up networks: [NetworkInterface.Prefix]) {
+        let queues = places.map { addresses in
+            let near = addresses.filter { address in networks.contains { $0.contains(address) } }
+            return near + addresses.filter { !near.contains($0) }
+        }
+        var seen = tried
+        var ordered: [PeerAddress] = []
+        for turn in 0..<(queues.map(\.count).max() ?? 0) {
+            ordered += queues.filter { turn < $0.count }.map { $0[turn] }.filter { seen.insert($0).inserted }
+        }
+        waiting = Array(ordered.prefix(max(0, Limits.dialAddresses - tried.count)))
     }
 
-    /// Where it was found meanwhile: what was not tried yet comes first, since it is newer.
-    mutating func add(_ addresses: [PeerAddress]) {
-        let new = Self.sorted(addresses.filter { !tried.contains($0) }).prefix(Limits.dialAddresses)
-        tried.formUnion(new)
-        waiting.insert(contentsOf: new, at: 0)
+    /// Where it was found meanwhile: what is new there comes first.
+    mutating func add(_ found: [[PeerAddress]], networks: [NetworkInterface.Prefix] = Dial.ownNetworks) {
+        let known = Set(places.flatMap(\.self))
+        let new = found.map { $0.filter { !known.contains($0) } }
+        places = new.filter { !$0.isEmpty } + found + places
+        line(up: networks)
     }
 
     /// The next address to try now, if it is time for one.
@@ -66,7 +80,9 @@ struct Dial {
             return nil
         }
         nextAt = now + Limits.dialStagger
-        return waiting.removeFirst()
+        let address = waiting.removeFirst()
+        tried.insert(address)
+        return address
     }
 
     var wakeAt: Instant { waiting.isEmpty || inFlight.count >= Limits.dialsInFlight ? deadline : min(nextAt, deadline) }

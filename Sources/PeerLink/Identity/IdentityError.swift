@@ -1,3 +1,4 @@
+internal import Glibc
 package import PeerModel
 package import PeerSystem
 
@@ -7,6 +8,8 @@ package enum IdentityError: Error, Equatable, Sendable {
     case damaged(file: String)
     /// Others than the user may read it, or it is someone else's.
     case notPrivate(path: String)
+    /// A file or folder of another user's.
+    case foreign(path: String)
     /// The file holds another key than its name says.
     case misnamed(file: String, holds: PeerID)
     /// The current identity's file is gone.
@@ -35,7 +38,11 @@ extension IdentityError {
         case .notPrivate(let path):
             cannotStart(
                 "\(path) holds a private key, but it is not yours alone.",
-                "Make it private with: chmod go= '\(path)'. If others could read it, better make a new identity.")
+                "Make it private with: chmod -R go= '\(path)'. If others could read it, better make a new identity.")
+        case .foreign(let path):
+            cannotStart(
+                "\(path) holds a private key and belongs to another user.",
+                "Take it over with: sudo chown -R \(geteuid()) '\(path)'. Or run this as that user.")
         case .misnamed(let file, let id):
             cannotStart(
                 "The identity file \(file) holds the key of another peer, \(id).",

@@ -59,7 +59,8 @@ struct PrivateFolder {
     }
 
     private static func requirePrivate(_ status: FileStatus, _ path: String) throws(IdentityError) {
-        guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw .notPrivate(path: path) }
+        guard status.owner == Paths.user else { throw .foreign(path: path) }
+        guard status.mode & 0o077 == 0 else { throw .notPrivate(path: path) }
     }
 
     private func naming<Result>(

@@ -10,9 +10,11 @@ extension NodeEngine {
         switch target {
         case .peer(let peer, let addresses):
             // Hidden peers too: they may answer by now.
-            let known = addresses.isEmpty ? nearby[peer]?.addresses ?? [] : addresses
+            let seen = nearby[peer]?.places ?? []
+            let others = addresses.filter { address in !seen.contains { $0.contains(address) } }
+            let places = others.isEmpty ? seen : seen + [others]
             let label = nearby[peer]?.name ?? peer.short
-            var dial = Dial(id, expected: peer, label: label, addresses: known, now: BootClock.now())
+            var dial = Dial(id, expected: peer, label: label, places: places, now: BootClock.now())
             dial.isRefreshing = refresh(id, peer)
             begin(dial)
         case .address(let typed, let expected):
@@ -22,12 +24,12 @@ extension NodeEngine {
                 let address = PeerAddress(ip, port: port)
                 begin(
                     Dial(
-                        id, expected: expected, label: address.description, addresses: [address], isTyped: true,
+                        id, expected: expected, label: address.description, places: [[address]], isTyped: true,
                         now: BootClock.now()))
             case .name(let name):
                 // Kept while the name is looked up, so that it can be given up.
                 dials[id] = Dial(
-                    id, expected: expected, label: name, addresses: [], isResolving: true, isTyped: true,
+                    id, expected: expected, label: name, places: [], isResolving: true, isTyped: true,
                     now: BootClock.now() + Limits.dial)
                 Task { await lookUp(id, name, port, expected: expected) }
             }
@@ -37,16 +39,16 @@ extension NodeEngine {
     /// Asks the network where the peer is now, while what is known is tried; false when there is nobody to ask.
     private func refresh(_ id: DialID, _ peer: PeerID) -> Bool {
         guard let discovery, nearby[peer] != nil else { return false }
-        discovery.refresh(peer) { [weak self] addresses in
-            self?.loop.post { self?.assumeIsolated { $0.refreshed(id, addresses) } }
+        discovery.refresh(peer) { [weak self] places in
+            self?.loop.post { self?.assumeIsolated { $0.refreshed(id, places) } }
         }
         return true
     }
 
-    private func refreshed(_ id: DialID, _ addresses: [PeerAddress]) {
+    private func refreshed(_ id: DialID, _ places: [[PeerAddress]]) {
         guard dials[id] != nil else { return }
         dials[id]?.isRefreshing = false
-        dials[id]?.add(addresses)
+        dials[id]?.add(places)
         advance(id)
         carryOutEffects()
     }
@@ -56,7 +58,7 @@ extension NodeEngine {
         guard dials.removeValue(forKey: id) != nil else { return }
         begin(
             Dial(
-                id, expected: expected, label: "\(name):\(port)", addresses: addresses, isTyped: true,
+                id, expected: expected, label: "\(name):\(port)", places: [addresses], isTyped: true,
                 now: BootClock.now()))
         carryOutEffects()
     }

@@ -5,6 +5,9 @@ internal import PeerSystem
 
 /// What discovery tells, and what is told to the network.
 extension NodeEngine {
+    /// How often it is looked whether the machine slept, in seconds: half of what others may take to see this peer again.
+    private static let sleepCheck = 5.0
+
     var advert: Advert {
         Advert(
             id: identity.id, name: identity.displayName.description,
@@ -19,7 +22,9 @@ extension NodeEngine {
         case .auto: mode = .auto
         case .daemon: mode = .daemon
         case .embedded: mode = .embedded
-        case .off: return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
+        case .off:
+            settleBackEnd("off")
+            return emit(.discovery(backend: "off", state: .down, reason: "switched off"))
         }
         let discoverySettings = DiscoverySettings(
             own: OwnRun(id: identity.id, run: run.description), mode: mode, interfaces: settings.interfaces,
@@ -31,6 +36,49 @@ extension NodeEngine {
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
         followInterfaces()
+        watchForSleep()
+    }
+
+    /// Notices that this machine, or only this process, did not run for a while.
+    ///
+    /// Others have hidden this peer meanwhile, and nothing else may tell them that it is back: a new number in the advert does,
+    /// which makes them ask at once.
+    private func watchForSleep() {
+        let due = BootClock.now() + Self.sleepCheck
+        loop.schedule(at: due) { [weak self] in
+            self?.assumeIsolated { engine in
+                guard !engine.isStopped else { return }
+                if BootClock.now() > due + Self.sleepCheck { engine.changedPlace() }
+                engine.watchForSleep()
+            }
+        }
+    }
+
+    /// What is asked and said again when the own network may be another one.
+    private func changedPlace() {
+        revision += 1
+        refreshAdvert()
+        stirAll()
+    }
+
+    /// The back end in use, `off` when there is none, or none has answered within so many seconds.
+    package func backEnd(within seconds: Double) async -> String {
+        if backEnd == nil {
+            let alarm = loop.schedule(at: BootClock.now() + seconds) { [weak self] in
+                self?.assumeIsolated { $0.settleBackEnd("off") }
+            }
+            await withCheckedContinuation { waitingForBackEnd.append($0) }
+            loop.cancel(alarm)
+        }
+        return backEnd ?? "off"
+    }
+
+    /// The first word of it answers those who wait.
+    func settleBackEnd(_ name: String) {
+        backEnd = backEnd ?? name
+        let waiting = waitingForBackEnd
+        waitingForBackEnd = []
+        for continuation in waiting { continuation.resume() }
     }
 
     /// Peers look the addresses up again when the number in the advert grows.
@@ -39,9 +87,7 @@ extension NodeEngine {
             self?.assumeIsolated { engine in
                 engine.ownNetworks = interfaces.flatMap(\.addresses)
                 engine.discovery?.set(Self.local(interfaces))
-                engine.revision += 1
-                engine.refreshAdvert()
-                engine.stirAll()
+                engine.changedPlace()
             }
         }
         if interfaceMonitor == nil {
@@ -58,9 +104,13 @@ extension NodeEngine {
     private func discovered(_ event: DiscoveryEvent) {
         guard !isStopped else { return }
         switch event {
-        case .up(let backend, let reason): emit(.discovery(backend: backend, state: .up, reason: reason))
+        case .up(let backend, let reason):
+            settleBackEnd(backend)
+            emit(.discovery(backend: backend, state: .up, reason: reason))
         case .published(let backend): emit(.discovery(backend: backend, state: .published, reason: nil))
-        case .down(let backend, let reason): emit(.discovery(backend: backend, state: .down, reason: reason))
+        case .down(let backend, let reason):
+            settleBackEnd("off")
+            emit(.discovery(backend: backend, state: .down, reason: reason))
         case .change(.found(let peer)), .change(.updated(let peer)): saw(peer)
         case .change(.lost(let id)):
             nearby[id] = nil
@@ -121,7 +171,7 @@ extension NodeEngine {
             }
             begin(
                 Dial(
-                    nextCheck(), expected: id, label: peer.name, addresses: peer.addresses, isCheck: true,
+                    nextCheck(), expected: id, label: peer.name, places: peer.places, isCheck: true,
                     now: BootClock.now()))
         }
     }
@@ -131,15 +181,15 @@ extension NodeEngine {
         let label = identity.displayName.description
         begin(
             Dial(
-                nextCheck(), expected: identity.id, label: label, addresses: addresses, isCheck: true,
+                nextCheck(), expected: identity.id, label: label, places: [addresses], isCheck: true,
                 now: BootClock.now()))
     }
 
     /// Keeps the advert true; called after everything that may have changed it.
     func refreshAdvert() {
-        guard let discovery, lastAdvert != nil else { return }
-        let advert = advert
-        guard advert != lastAdvert else { return }
+        guard let discovery, let last = lastAdvert, advert != last else { return }
+        // A record that was there a moment ago is still in the caches of others, which would not tell that it is back.
+        if advert.isBusy != last.isBusy { revision += 1 }
         lastAdvert = advert
         discovery.update(advert)
     }

@@ -37,6 +37,9 @@ package actor NodeEngine {
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
     var discovery: Discovery?
+    /// The back end in use, `off` when there is none; `nil` while nothing has been heard of it.
+    var backEnd: String?
+    var waitingForBackEnd: [CheckedContinuation<Void, Never>] = []
     var interfaceMonitor: InterfaceMonitor?
     /// What this machine is connected to directly.
     var ownNetworks = NetworkInterface.current().flatMap(\.addresses)
@@ -93,6 +96,7 @@ package actor NodeEngine {
 
     /// Listens and goes on the network; gives the port, or `nil` when it does not listen.
     package func start() throws(PeerConnectError) -> UInt16? {
+        try checkInterfaces()
         queue.onRelief { [weak self, loop] in loop.post { self?.assumeIsolated { $0.setReading() } } }
         if settings.isVisible {
             try checkDownloads()
@@ -100,6 +104,15 @@ package actor NodeEngine {
         }
         startDiscovery()
         return listener?.port
+    }
+
+    /// One that is down may come up, but one that is not there is most likely a slip.
+    private func checkInterfaces() throws(PeerConnectError) {
+        let names = NetworkInterface.names()
+        guard let missing = settings.interfaces.first(where: { !names.contains($0) }) else { return }
+        throw PeerConnectError(
+            .cannotStart, "There is no interface \(missing).",
+            hint: "This machine has \(names.joined(separator: ", ")); --interface takes one of them.")
     }
 
     /// Better said now than when somebody's file has come.
@@ -120,6 +133,7 @@ package actor NodeEngine {
         machine.stop(at: moment)
         carryOutEffects()
         isStopped = true
+        settleBackEnd("off")
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
