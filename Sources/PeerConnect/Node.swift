@@ -32,10 +32,11 @@ public final class Node: Sendable {
     }
 
     /// Who this run is.
-    public let me: Peer
+    public var me: Peer { own.withLock { $0 } }
     /// In the order they happened; for one consumer, and over after `stop()`.
     public let events: AsyncStream<NodeEvent>
 
+    private let own: Mutex<Peer>
     private let engine: NodeEngine
     private let settings: NodeSettings
     private let sink: AsyncStream<NodeEvent>.Continuation
@@ -45,7 +46,7 @@ public final class Node: Sendable {
     public init(identity: Identity, settings: NodeSettings) throws(PeerConnectError) {
         engine = try NodeEngine(identity: identity.local, settings: settings)
         self.settings = settings
-        me = Peer(id: identity.id, name: identity.displayName.description)
+        own = Mutex(Peer(id: identity.id, name: identity.displayName.description))
         (events, sink) = AsyncStream.makeStream(of: NodeEvent.self, bufferingPolicy: .unbounded)
     }
 
@@ -77,6 +78,14 @@ public final class Node: Sendable {
     /// Blocked peers are answered `declined` without asking, and a known name under another key is warned of. To be given
     /// before `start()` and again whenever it changes.
     public func know(_ acquaintances: Acquaintances) async { await engine.know(acquaintances) }
+
+    /// Goes by another name from now on, under the same key; the stored identity is renamed by `Identities`.
+    ///
+    /// - Throws: `busy` during a chat or an invitation of its own.
+    public func rename(to name: DisplayName) async throws(PeerConnectError) {
+        try await engine.rename(to: name)
+        own.withLock { $0 = Peer(id: $0.id, name: name.description) }
+    }
 
     /// What is open at the moment.
     public func snapshot() async -> NodeSnapshot { await engine.snapshot() }

@@ -47,6 +47,8 @@ final class RecordedSession: NodeSession {
         journal.refresh()
     }
 
+    func rename(to name: DisplayName) async throws(PeerConnectError) { try await session.rename(to: name) }
+
     func settleRecords() async { await journal.flush() }
 
     func snapshot() async -> NodeSnapshot { await session.snapshot() }

@@ -20,7 +20,10 @@ import Testing
         @discardableResult
         mutating func draw(_ area: LiveArea, printing lines: [StyledText] = []) -> [UInt8] {
             frame = area.frame(for: model.size)
-            printed += lines.map { $0.cells.map(\.text).joined() }
+            printed += lines.flatMap { $0.cells.wrapped(to: model.size.columns) }.map { row in
+                // Blanks at the end are not to be seen.
+                String(row.map(\.text).joined().reversed().drop { $0 == " " }.reversed())
+            }
             let bytes = screen.draw(frame, printing: lines)
             model.take(bytes)
             return bytes

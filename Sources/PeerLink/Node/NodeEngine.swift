@@ -15,7 +15,7 @@ package actor NodeEngine {
     package nonisolated let events: AsyncStream<NodeEvent>
     private nonisolated let sink: AsyncStream<NodeEvent>.Continuation
 
-    let identity: LocalIdentity
+    var identity: LocalIdentity
     let settings: NodeSettings
     let context: TLSContext
     let run: RunID
