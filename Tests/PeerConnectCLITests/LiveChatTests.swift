@@ -10,12 +10,13 @@ import Testing
 struct LiveChatTests {
     private let me, ada: Peer
     private let chat: ChatID
-    private let terminal = ScriptedTerminal()
+    private let terminal: ScriptedTerminal
 
     init() throws {
         me = try peer("me", 9)
         ada = try peer("ada", 1)
         chat = try chatID(3)
+        terminal = ScriptedTerminal()
     }
 
     /// Runs the chat while `body` acts; both must end.
@@ -180,9 +181,9 @@ struct LiveChatTests {
         _ = await run(node: ScriptedSession(me: me), in: owner) {
             await terminal.output(until: "> ")
             terminal.type("\u{1B}[A")
-            await terminal.output(until: "> /peers something")
+            await terminal.output(until: "/peers something")
             terminal.type("\u{3}\u{12}some")
-            await terminal.output(until: "search: some > /peers something")
+            await terminal.output(until: "search: some > ")
             terminal.send(.ended)
         }
     }
@@ -191,7 +192,7 @@ struct LiveChatTests {
         _ = await run("--no-history", node: ScriptedSession(me: me), in: owner) {
             await terminal.output(until: "> ")
             terminal.type("\u{1B}[Aprivate\r")
-            await terminal.output(until: "> private")
+            await terminal.output(until: "on its way: private")
             terminal.send(.ended)
         }
         #expect(!terminal.output.contains("something"))

@@ -44,12 +44,13 @@ private struct Wrapper {
     /// Blanks at the end of a row are dropped.
     mutating func add(_ word: Row, behind blanks: Row) {
         guard !word.isEmpty else { return }
-        let used = rows[rows.count - 1].columns
-        if used + blanks.columns + word.columns > width, !isFresh, word.columns <= width - indent.count {
+        let gap = rows[rows.count - 1].columns + blanks.columns
+        let fitsNext = word.columns <= width - indent.count
+        // A word that is too long for any row begins in this one, if that much fits.
+        if !isFresh, fitsNext ? gap + word.columns > width : gap + word[0].columns > width {
             breakRow()
-        } else {
-            // Too long for any row: it begins in this one.
-            rows[rows.count - 1] += blanks.fitting(max(0, width - used))
+        } else if gap < width {
+            rows[rows.count - 1] += blanks
         }
         for cell in word {
             if rows[rows.count - 1].columns + cell.columns > width, !rows[rows.count - 1].isEmpty { breakRow() }
