@@ -72,6 +72,19 @@ struct PromptParserTests {
         #expect("\(error.code.rawValue): \(error.hint ?? "")" == problem)
     }
 
+    @Test(
+        "The list of all commands names each once, under what one wants to do, and fits a window of 24 rows and 80 columns"
+    )
+    func overview() {
+        let rows = PromptCommand.overview
+        let words = rows.flatMap { $0.0.split { $0 == " " || $0 == "," } }.filter { $0.hasPrefix("/") }
+        #expect(words.map(String.init) == PromptCommand.all.map { "/" + $0.name })
+        // Below it stand people, a status line and the input.
+        #expect(rows.count <= 24 - 3 && rows.filter { $0.1.isEmpty }.count == 4)
+        let left = (rows.map(\.0.count).max() ?? 0) + 2
+        #expect(rows.allSatisfy { left + $0.1.count <= 80 })
+    }
+
     @Test("A message of 16 KiB passes, one byte more is refused")
     func limit() {
         #expect(text(String(repeating: "x", count: 16384)).hasPrefix("message"))

@@ -41,8 +41,8 @@ struct ChatTeller {
                 "summary": .string(command.summary),
             ]
         }
-        display.answer(
-            line, ChatAnswer(fields: [("help", .array(list))], table: commands.map { ($0.usage, $0.summary) }))
+        let table = commands.count > 1 ? PromptCommand.overview : commands.map { ($0.usage, $0.summary) }
+        display.answer(line, ChatAnswer(fields: [("help", .array(list))], table: table))
     }
 
     func listPeers(_ line: Int, _ snapshot: NodeSnapshot, matching text: String?) {

@@ -129,10 +129,11 @@ final class LiveDisplay: ChatDisplay {
             text.split(separator: "\n", omittingEmptySubsequences: false).map { StyledText("> " + $0, .quiet) })
     }
 
-    /// Two columns, or in a narrow terminal one below the other.
+    /// Two columns, or in a narrow terminal one below the other; what stands alone is a heading.
     private func table(_ rows: [(String, String)]) -> [StyledText] {
         let left = (rows.map(\.0.count).max() ?? 0) + 2, right = rows.map(\.1.count).max() ?? 0
         return rows.flatMap { usage, summary -> [StyledText] in
+            guard !summary.isEmpty else { return [StyledText(usage, .question)] }
             guard left + right > size.columns else {
                 let gap = String(repeating: " ", count: left - usage.count)
                 return [StyledText(usage) + StyledText(gap + summary, .quiet)]

@@ -25,7 +25,7 @@ extension PlainNarrator {
 
     mutating func chat(_ event: NodeEvent, now: Int64) -> Lines {
         var lines = chat(event)
-        if case .chatStarted = event { isInChat = true }
+        if case .chatStarted(_, let role, _, _) = event { (isInChat, isHost) = (true, role == .host) }
         guard case .chatEnded = event else { return lines }
         isInChat = false
         for (peer, answer, at) in refused {
@@ -44,6 +44,7 @@ extension PlainNarrator {
             .note("Chat started with \(list([host] + members.filter { $0.id != me })). \(who(host)) is the host.")
         case .memberJoined(_, let member): .note("\(who(member)) joined the chat.")
         case .memberLeft(_, let member, let reason): .note("\(who(member)) \(Self.departure(reason)).")
+        case .chatEnded(_, .ended, _) where isHost: .note("You ended the chat.")
         case .chatEnded(_, let reason, let cause): .note(Self.ending(reason, cause))
         default: Lines()
         }
