@@ -33,10 +33,10 @@ struct TerminalTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         // The shell outlives the program, so that the terminal does too; it has jobs, to bring a stopped one back.
         let steps = """
-            ulimit -c 0; stty cols 80 rows 24 -ixon; stty -a >'\(folder)/before'
+            ulimit -c 0; trap : INT; stty cols 80 rows 24 -ixon; stty -a >'\(folder)/before'
             sh -c 'echo $$ >"\(folder)/pid"; exec "\(Lab.binary)" chat --discovery off --port 0'
             code=$?; stty -a >'\(folder)/after'
-            if [ '\(way)' = stopped ]; then cp '\(folder)/after' '\(folder)/meanwhile'; fg; code=$?; fi
+            if [ '\(way)' = stopped ]; then echo in between; cp '\(folder)/after' '\(folder)/meanwhile'; fg; code=$?; fi
             echo $code >'\(folder)/code'; stty -a >'\(folder)/after'
             """
         try steps.write(toFile: folder + "/steps", atomically: false, encoding: .utf8)
@@ -62,7 +62,7 @@ struct TerminalTests {
             program.write("\u{3}")
         case .stopped:
             program.write("\u{1A}")
-            try await program.output("Stopped")
+            try await program.output("in between")
             try await program.output("you are ada", again: true)
             program.write("/quit\r")
         case .int, .term, .hup, .quitSignal, .abrt, .segv:

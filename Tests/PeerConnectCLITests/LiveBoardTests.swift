@@ -106,7 +106,10 @@ import Testing
             rows
                 == (width == 80
                     ? [invitation + "  /accept 1 or /decline 1", offer + "  /accept 2 or /decline 2"]
-                    : [invitation, "   /accept 1 or /decline 1", offer, "   /accept 2 or /decline 2"]))
+                    : [
+                        String(invitation.dropLast(" chat".count)), "  chat", "   /accept 1 or /decline 1", offer,
+                        "   /accept 2 or /decline 2",
+                    ]))
         #expect(area(board).transfers.isEmpty)
     }
 

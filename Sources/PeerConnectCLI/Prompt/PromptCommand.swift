@@ -42,14 +42,14 @@ struct PromptCommand: Sendable {
         PromptCommand(.people, "verify", "PEER", "words to compare, to be sure who it is"),
         PromptCommand(
             .people, "trust", "PEER", "take files unasked where the options say trusted",
-            brief: "take files unasked where the options say trusted; no longer"),
+            brief: "take files unasked, where set so; no longer"),
         PromptCommand(.people, "untrust", "PEER", "no longer take files unasked", brief: ""),
         PromptCommand(
             .people, "block", "PEER", "decline all of a peer, without telling it",
             brief: "decline all of a peer, without telling it; no longer"),
         PromptCommand(.people, "unblock", "PEER", "no longer decline all of a peer", brief: ""),
         PromptCommand(
-            .own, "name", "NEW", "another name for you; key and ID stay; not while in a chat"),
+            .own, "name", "NEW", "another name for you; key and ID stay; not in a chat"),
         PromptCommand(.own, "dnd", "[on|off]", "refuse every invitation, or no longer"),
         PromptCommand(
             .own, "help", "[COMMAND]", "this list, or one command",
