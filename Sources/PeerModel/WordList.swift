@@ -1,8 +1,8 @@
 /// 2,048 words of four letters, 11 bits each: to be read aloud and compared by people of any language.
 ///
 /// Made of syllables, of no language in particular: one of sixteen consonants, one of four vowels, one of eight
-/// consonants, one of four vowels, as in `bafo`. All are told apart by their four letters, and no `e`, `c`, `q`, `w`, `x`
-/// or `y` is in them, which people of different languages say most differently.
+/// consonants, one of four vowels, as in `bafo`. All are told apart by their four letters, and no `e`, `c`, `q`, `w`,
+/// `x` or `y` is in them, which people of different languages say most differently.
 package enum WordList {
     package static let count = 2048
     /// Bits a word stands for.

@@ -125,8 +125,8 @@ extension PeerDirectory {
 
     private static let suggestedAtMost = 3
 
-    /// Names that begin with the text, or hold it; a name in full is asked for all the same, since who begins with what is
-    /// the peers' choice.
+    /// Names that begin with the text, or hold it; a name in full is asked for all the same, since who begins with what
+    /// is the peers' choice.
     private func closeNames(to text: String) -> [String] {
         let text = text.lowercased()
         // One letter is in nearly every name, and nobody types 64 bytes to mean more.

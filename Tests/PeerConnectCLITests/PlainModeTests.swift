@@ -104,6 +104,27 @@ struct PlainModeTests {
         #expect(text.unicodeScalars.count { $0 == "\u{7}" } == count)
     }
 
+    @Test("The list of transfers says of each how it stands, and what to type only where that does something")
+    func transfers() async throws {
+        var snapshot = NodeSnapshot()
+        let done = [TransferResult(peer: me, status: .verified, reason: nil)]
+        snapshot.transfers = [
+            TransferState(offer: try offer(1, from: ada, to: me), isOpen: true, isRunning: false, results: []),
+            TransferState(offer: try offer(2, from: ada, to: me), isOpen: false, isRunning: true, results: []),
+            TransferState(offer: try offer(3, from: ada, to: me), isOpen: false, isRunning: false, results: done),
+            TransferState(offer: try offer(4, from: me, to: ada), isOpen: false, isRunning: false, results: []),
+        ]
+        let stored = [StoredIdentity(peer: me, isCurrent: true)]
+        let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me, snapshot: snapshot), stored: stored))
+        #expect(await stage.run("chat", input: ["/transfers"]) == 0)
+        #expect(
+            stage.outLines == [
+                "ada offers you “f”, 1 byte, #1. Type /accept 1 or /decline 1.",
+                "ada offers you “f”, 1 byte, #2. It is under way; /cancel 2 stops it.",
+                "ada offered you “f”, 1 byte, #3. You have it.", "You offered ada “f”, 1 byte, #4. Nobody took it.",
+            ])
+    }
+
     @Test("Only lines are appended: no byte of a plain run moves the cursor, and everything that happens is a sentence")
     func linesOnly() async throws {
         let node = ScriptedSession(me: me)

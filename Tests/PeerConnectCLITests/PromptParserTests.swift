@@ -73,7 +73,7 @@ struct PromptParserTests {
     }
 
     @Test(
-        "The list of all commands names each once, under what one wants to do, and fits a window of 24 rows and 80 columns"
+        "The list of all commands names each once, under what one wants to do, and fits a window of 80 by 24"
     )
     func overview() {
         let rows = PromptCommand.overview

@@ -24,7 +24,7 @@ import Testing
         #expect(rows(text, width) == expected)
     }
 
-    @Test("No row is too wide, no cluster is cut, no word is lost, and nothing foreign begins a row", arguments: 0..<60)
+    @Test("No row is too wide, no cluster is cut, no word is lost, nothing foreign begins a row", arguments: 0..<60)
     func random(seed: Int) {
         var random = Seeded(seed)
         let parts = ["word", "a", " ", "  ", "bob:", "👩‍👩‍👧", "漢字", "e\u{301}", "🇩🇪", "longerthanmanywindowsare", " ", "."]

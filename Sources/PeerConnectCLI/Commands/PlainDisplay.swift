@@ -3,8 +3,8 @@ internal import PeerTerminal
 
 /// Sentences that are only ever appended.
 ///
-/// Where lines are held, what comes in waits for the next Enter, so that nothing is printed into what is being typed; what
-/// Enter itself led to is not held.
+/// Where lines are held, what comes in waits for the next Enter, so that nothing is printed into what is being typed;
+/// what Enter itself led to is not held.
 final class PlainDisplay: ChatDisplay {
     /// A flood is printed instead of kept.
     private static let heldAtMost = 1000

@@ -4,8 +4,9 @@ internal import PeerTerminal
 
 /// The lines entered in earlier runs, for the arrow keys and Ctrl-R; a file that only its user can read.
 ///
-/// Written anew after each line, on a thread of its own: what another program has added meanwhile is read first, under a
-/// lock on the folder, and the new file takes the old one's place at once. That it cannot be written is not worth a word.
+/// Written anew after each line, on a thread of its own: what another program has added meanwhile is read first, under
+/// a lock on the folder, and the new file takes the old one's place at once. That it cannot be written is not worth a
+/// word.
 final class InputHistoryFile: Sendable {
     static let name = "input-history"
     /// The folder is locked while it is there, so one name will do.

@@ -1,5 +1,5 @@
-/// Finished lines are wrapped here and not by the terminal: between words, and with what follows indented, so that no part
-/// of a long text can stand at the start of a row and pass for a line of the program or of another person.
+/// Finished lines are wrapped here and not by the terminal: between words, and with what follows indented, so that no
+/// part of a long text can stand at the start of a row and pass for a line of the program or of another person.
 extension Row {
     /// In rows of at most so many columns; a line that fits stays as it is.
     ///
