@@ -39,7 +39,7 @@ struct LiveChatTests {
         let (code, stage) = await run(node: ScriptedSession(me: me)) {
             await terminal.output(until: "nobody else is here yet")
             terminal.type("/help\r")
-            await terminal.output(until: "leave the program")
+            await terminal.output(until: "or one command")
             terminal.type("/quit\r")
         }
         #expect(code == 0 && terminal.isClosed)

@@ -112,6 +112,7 @@ struct PlainModeTests {
             TransferState(offer: try offer(1, from: ada, to: me), isOpen: true, isRunning: false, results: []),
             TransferState(offer: try offer(2, from: ada, to: me), isOpen: false, isRunning: true, results: []),
             TransferState(offer: try offer(3, from: ada, to: me), isOpen: false, isRunning: false, results: done),
+            TransferState(offer: try offer(5, from: ada, to: me), isOpen: false, isRunning: true, results: done),
             TransferState(offer: try offer(4, from: me, to: ada), isOpen: false, isRunning: false, results: []),
         ]
         let stored = [StoredIdentity(peer: me, isCurrent: true)]
@@ -121,7 +122,9 @@ struct PlainModeTests {
             stage.outLines == [
                 "ada offers you “f”, 1 byte, #1. Type /accept 1 or /decline 1.",
                 "ada offers you “f”, 1 byte, #2. It is under way; /cancel 2 stops it.",
-                "ada offered you “f”, 1 byte, #3. You have it.", "You offered ada “f”, 1 byte, #4. Nobody took it.",
+                "ada offered you “f”, 1 byte, #3. You have it.",
+                "ada offered you “f”, 1 byte, #5. You have it. Others are not done.",
+                "You offered ada “f”, 1 byte, #4. Nobody took it.",
             ])
     }
 

@@ -80,6 +80,9 @@ struct ChatTeller {
             guard transfer.isRunning else {
                 return narrator.sentence(transfer.offer, .over) + " " + (results.isEmpty ? "Nobody took it." : results)
             }
+            guard transfer.offer.isMine || !transfer.results.contains(where: { $0.peer.id == me.id }) else {
+                return narrator.sentence(transfer.offer, .over) + " " + results + " Others are not done."
+            }
             let ways = " It is under way; /cancel \(transfer.offer.number) stops it."
             return narrator.sentence(transfer.offer, .running) + ways + (results.isEmpty ? "" : " " + results)
         }

@@ -52,10 +52,8 @@ struct PromptCommand: Sendable {
             .own, "name", "NEW", "another name for you; key and ID stay; not in a chat"),
         PromptCommand(.own, "dnd", "[on|off]", "refuse every invitation, or no longer"),
         PromptCommand(
-            .own, "help", "[COMMAND]", "this list, or one command",
-            brief: "this list, or one command; leave the program"
-        ),
-        PromptCommand(.own, "quit", "", "leave the program", brief: ""),
+            .own, "quit", "", "leave the program", brief: "leave the program; this list, or one command"),
+        PromptCommand(.own, "help", "[COMMAND]", "this list, or one command", brief: ""),
     ]
 
     /// All of them in few rows, under what one wants to do: they fit a window of 24 with what stands below.
@@ -65,9 +63,8 @@ struct PromptCommand: Sendable {
             if command.group != group { rows.append((command.group.rawValue, "")) }
             group = command.group
             if command.brief == "", let last = rows.popLast() {
-                // What they take is the same, or nothing.
-                let names = last.0.prefix { $0 != " " }, rest = last.0.dropFirst(names.count)
-                rows.append((names + ", /" + command.name + rest, last.1))
+                // What they take is the same, or the first takes nothing.
+                rows.append((last.0.prefix { $0 != " " } + ", " + command.usage, last.1))
             } else {
                 rows.append((command.usage, command.brief ?? command.summary))
             }
