@@ -34,7 +34,7 @@ public final class Node: Sendable {
     }
 
     /// Who this run is.
-    public let me: Peer
+    public var me: Peer { own.withLock { $0 } }
     /// In the order they happened; for one consumer, and over after `stop()`.
     ///
     /// None is ever dropped. While 10,000 of them wait to be taken, nothing more is read from peers: what those send waits
@@ -44,6 +44,7 @@ public final class Node: Sendable {
     /// How long a start waits to know the back end, which takes a few milliseconds unless avahi-daemon is stuck.
     private static let backEndKnown = 0.5
 
+    private let own: Mutex<Peer>
     private let engine: NodeEngine
     private let offers: Offers
 
@@ -52,7 +53,7 @@ public final class Node: Sendable {
         let offers = Offers()
         self.offers = offers
         engine = try NodeEngine(identity: identity.local, settings: settings) { offers.take($0) }
-        me = Peer(id: identity.id, name: identity.displayName.description)
+        own = Mutex(Peer(id: identity.id, name: identity.displayName.description))
     }
 
     /// Listens, advertises and browses, as the settings say.
@@ -74,6 +75,14 @@ public final class Node: Sendable {
     /// Blocked peers are answered `declined` without asking, and a known name under another key is warned of. To be given
     /// before `start()` and again whenever it changes.
     public func know(_ acquaintances: Acquaintances) async { await engine.know(acquaintances) }
+
+    /// Goes by another name from now on, under the same key; the stored identity is renamed by `Identities`.
+    ///
+    /// - Throws: `busy` during a chat or an invitation of its own.
+    public func rename(to name: DisplayName) async throws(PeerConnectError) {
+        try await engine.rename(to: name)
+        own.withLock { $0 = Peer(id: $0.id, name: name.description) }
+    }
 
     /// What is open at the moment.
     public func snapshot() async -> NodeSnapshot { await engine.snapshot() }

@@ -67,13 +67,22 @@ package struct Records: Sendable {
 package func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(StoreError) -> Value
 ) async throws(PeerConnectError) -> Value {
+    try await onThread { () throws(PeerConnectError) in
+        do throws(StoreError) { return try body() } catch { throw error.publicError }
+    }
+}
+
+/// Runs what takes a while on a thread of its own.
+package func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws(PeerConnectError) -> Value
+) async throws(PeerConnectError) -> Value {
     let result: Result<Value, PeerConnectError> = await withCheckedContinuation { continuation in
         do throws(SystemError) {
             try BlockingThread.spawn("store") {
-                do throws(StoreError) {
+                do throws(PeerConnectError) {
                     continuation.resume(returning: .success(try body()))
                 } catch {
-                    continuation.resume(returning: .failure(error.publicError))
+                    continuation.resume(returning: .failure(error))
                 }
             }
         } catch {

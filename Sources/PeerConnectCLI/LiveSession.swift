@@ -24,6 +24,8 @@ struct LiveSession: NodeSession {
 
     func know(_ acquaintances: Acquaintances) async { await node.know(acquaintances) }
 
+    func rename(to name: DisplayName) async throws(PeerConnectError) { try await node.rename(to: name) }
+
     func snapshot() async -> NodeSnapshot { await node.snapshot() }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {

@@ -13,6 +13,8 @@ protocol NodeSession: Sendable {
     func perform(_ command: NodeCommand, line: Int?) async -> Reply
     /// Takes whom the user knows, trusts and blocks from now on.
     func know(_ acquaintances: Acquaintances) async
+    /// Goes by another name from now on; the stored identity is the home's business.
+    func rename(to name: DisplayName) async throws(PeerConnectError)
     /// What this run may look up and change; nothing when it keeps nothing.
     var records: Records { get }
     /// Returns when what was told so far is in the records.

@@ -54,6 +54,8 @@ final class RecordedSession: NodeSession {
         journal.refresh()
     }
 
+    func rename(to name: DisplayName) async throws(PeerConnectError) { try await session.rename(to: name) }
+
     func settleRecords() async { await journal.flush() }
 
     var unstored: PeerConnectError? { lost.withLock { $0 } }

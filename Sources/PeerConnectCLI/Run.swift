@@ -19,6 +19,10 @@ struct GlobalOptions: Sendable {
     let keepsHistory: Bool
     /// How much of them.
     let historyLimits: HistoryLimits
+    /// In plain lines: what comes in is printed at the next Enter.
+    let holdsLines: Bool
+    /// The bell rings for a question and for a mention.
+    let ringsBell: Bool
     /// The IDs of each group of the settings.
     let groups: [String: [String]]
 
@@ -39,6 +43,8 @@ struct GlobalOptions: Sendable {
         discovery = try Self.discovery(arguments) ?? .auto
         keepsHistory = !arguments.has("--no-history")
         historyLimits = try Self.historyLimits(arguments)
+        holdsLines = arguments.has("--hold")
+        ringsBell = !arguments.has("--no-bell")
         groups = arguments.groups
     }
 
@@ -91,18 +97,29 @@ struct Run: Sendable {
         return settings
     }
 
-    /// The name for this run; asks for it at a terminal before the first identity is made, if `mayAsk`.
-    func displayName(mayAsk: Bool) async throws(PeerConnectError) -> DisplayName {
+    /// The name for this run; asks for it at a terminal where no identity is the current one, if `mayAsk`.
+    ///
+    /// `nil` when whoever was asked has left instead, by Ctrl-D.
+    func displayName(mayAsk: Bool) async throws(PeerConnectError) -> DisplayName? {
         if let name = options.name { return name }
-        if let current = try home.identities().first(where: \.isCurrent)?.peer.name,
-            let name = try? DisplayName(current)
-        {
+        let identities = try home.identities()
+        if let current = identities.first(where: \.isCurrent)?.peer.name, let name = try? DisplayName(current) {
             return name
         }
         guard mayAsk, world.inputIsTerminal, !console.isJSON else { return home.proposedName }
+        let names = identities.compactMap { try? DisplayName($0.peer.name) }
+        if !names.isEmpty {
+            let list = Amount.list(names.map { NameBook.clean($0.description) })
+            console.err("You have the identit\(names.count == 1 ? "y" : "ies") \(list); another name makes another.")
+        }
+        let proposed = names.first ?? home.proposedName
         while true {
-            console.writeErr("Your name, as others will see it [\(home.proposedName)]: ")
-            guard case .text(let answer) = await world.input.next(), !answer.isEmpty else { return home.proposedName }
+            console.writeErr("Your name, as others will see it [\(SafeText.line(proposed.description))]: ")
+            guard let line = await world.input.next() else {
+                console.err("")
+                return nil
+            }
+            guard case .text(let answer) = line, !answer.isEmpty else { return proposed }
             do {
                 return try DisplayName(answer)
             } catch {
@@ -118,7 +135,7 @@ struct Run: Sendable {
         _ settings: NodeSettings, isStored: Bool, asks: Bool = false,
         _ body: (any NodeSession, SessionStart) async throws -> ExitStatus
     ) async throws -> ExitStatus {
-        let name = try await displayName(mayAsk: asks)
+        guard let name = try await displayName(mayAsk: asks) else { return .done }
         if isStored, options.name == nil, try !home.identities().contains(where: \.isCurrent) {
             try home.establish(name)
             if !asks, !console.isJSON {

@@ -49,6 +49,10 @@ struct StoredHome: Home {
         return Self.stored(try store.rename(current.displayName, to: name), isCurrent: true)
     }
 
+    func rename(_ old: DisplayName, to new: DisplayName) throws(PeerConnectError) {
+        try store.rename(old, to: new)
+    }
+
     func establish(_ name: DisplayName) throws(PeerConnectError) {
         _ = try store.reusable(displayName: name)
         try store.use(name)

@@ -59,6 +59,8 @@ protocol Home: Sendable {
     func use(_ name: DisplayName) throws(PeerConnectError) -> StoredIdentity
     /// Gives the current identity another name; the key stays.
     func rename(to name: DisplayName) throws(PeerConnectError) -> StoredIdentity
+    /// Gives one identity another name; the key stays. Blocks on the disk.
+    func rename(_ old: DisplayName, to new: DisplayName) throws(PeerConnectError)
     /// Makes the identity of this name the current one, and makes it if there is none.
     func establish(_ name: DisplayName) throws(PeerConnectError)
     /// A node that is not started.

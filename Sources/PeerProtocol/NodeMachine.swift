@@ -28,7 +28,7 @@ package struct NodeMachine: Sendable {
         }
     }
 
-    let me: LocalPeer
+    private(set) var me: LocalPeer
     let environment: Environment
     package var settings: Policy
     var slots: [ChatID: Slot] = [:]
@@ -51,6 +51,19 @@ package struct NodeMachine: Sendable {
         self.me = me
         self.settings = settings
         self.environment = environment
+    }
+
+    /// Takes another name, under the same key.
+    ///
+    /// Not while somebody is told the present one: in a chat, inviting, or waiting for a chat to begin.
+    package mutating func rename(to name: String) -> Reply {
+        guard slots.isEmpty else {
+            return .failed(
+                PeerConnectError(
+                    .busy, "Your name stays as it is during a chat.", hint: "Change it when the chat is over."))
+        }
+        me = LocalPeer(peer: Peer(id: me.peer.id, name: name), key: me.key)
+        return .done
     }
 
     /// What to do, in order; asked after every call.

@@ -33,7 +33,7 @@ extension PeerDirectory {
         if let address = TypedAddress(text), address.port != nil || text.utf8.contains(UInt8(ascii: ".")) {
             return .address(address, expected: nil)
         }
-        throw Self.noSuchPeer(text, isNumber: allowNumbers && Int(text) != nil)
+        throw noSuchPeer(text, isNumber: allowNumbers && Int(text) != nil)
     }
 
     /// Finds the one in a chat that `reference` means: by name, ID or the start of one, or by its number in the list.
@@ -135,13 +135,31 @@ extension PeerDirectory {
             hint: "If you mean the one who is here, type its ID: \(ids)", candidates: others)
     }
 
-    private static func noSuchPeer(_ text: String, isNumber: Bool) -> PeerConnectError {
+    private func noSuchPeer(_ text: String, isNumber: Bool) -> PeerConnectError {
         if isNumber {
             return PeerConnectError(
                 .noSuchPeer, "No peer was listed with the number \(text).", hint: "Look at the list of peers again.")
         }
+        let close = closeNames(to: text)
         return PeerConnectError(
             .noSuchPeer, "No peer “\(text)” is visible.",
-            hint: "Type a listed name, the start of an ID, or an address; a host name needs a port: laptop:27182.")
+            hint: close.isEmpty
+                ? "Type a listed name, the start of an ID, or an address; a host name needs a port: laptop:27182."
+                : "Did you mean \(close.joined(separator: " or "))?")
+    }
+
+    private static let suggestedAtMost = 3
+
+    /// Names that begin with the text, or hold it; a name in full is asked for all the same, since who begins with what
+    /// is the peers' choice.
+    private func closeNames(to text: String) -> [String] {
+        let text = text.lowercased()
+        // One letter is in nearly every name, and nobody types 64 bytes to mean more.
+        guard text.utf8.count > 1, text.utf8.count <= DisplayName.maximumBytes else { return [] }
+        var seen: Set<String> = []
+        let names = (list.map(\.peer) + acquaintances.list.map(\.peer)).map(\.name).filter { seen.insert($0).inserted }
+        let starting = names.filter { $0.lowercased().hasPrefix(text) }
+        let holding = starting.isEmpty ? names.filter { $0.lowercased().contains(text) } : []
+        return (starting + holding).prefix(Self.suggestedAtMost).map { "“\($0)”" }
     }
 }

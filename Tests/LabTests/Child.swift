@@ -25,11 +25,21 @@ struct Child: Sendable {
         for (target, end) in [ends[0][0], ends[1][1], ends[2][1]].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, end, CInt(target))
         }
+        // The threads of the shared pool keep most signals from themselves, and a child would inherit that.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var all = sigset_t(), none = sigset_t()
+        sigfillset(&all)
+        sigemptyset(&none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)))
         var pid: pid_t = 0
         let argv = arguments.map { strdup($0) } + [nil]
         let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in argv + envp { free(text) } }
-        let code = posix_spawn(&pid, arguments[0], &actions, nil, argv, envp)
+        let code = posix_spawn(&pid, arguments[0], &actions, &attributes, argv, envp)
         for end in [ends[0][0], ends[1][1], ends[2][1]] { close(end) }
         guard code == 0 else { throw Lab.Failure(text: "\(arguments[0]) does not start: \(code)") }
         (id, input, output, errors) = (pid, ends[0][1], ends[1][0], ends[2][0])

@@ -152,10 +152,11 @@ final class Running: Sendable {
         }
     }
 
-    /// Waits until this has been written to standard output.
-    func output(_ text: String, within seconds: Double = 15) async throws {
+    /// Waits until this has been written to standard output, or `again`: twice.
+    func output(_ text: String, again: Bool = false, within seconds: Double = 15) async throws {
         _ = try await wait("output \(text)", within: seconds) { state in
-            (state.lines + [String(decoding: state.partial, as: UTF8.self)]).contains { $0.contains(text) } ? true : nil
+            let all = state.lines + [String(decoding: state.partial, as: UTF8.self)]
+            return all.reduce(0) { $0 + $1.ranges(of: text).count } > (again ? 1 : 0) ? true : nil
         }
     }
 

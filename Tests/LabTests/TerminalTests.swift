@@ -8,10 +8,22 @@ import Testing
     .enabled(if: access("/usr/bin/script", X_OK) == 0, "needs script(1)"))
 struct TerminalTests {
     enum Way: String, CaseIterable, CustomTestStringConvertible {
-        case quit, interrupt, term, hup
+        case quit, interrupt, end, stopped
+        case int, term, hup, quitSignal, abrt, segv
 
         var testDescription: String { rawValue }
-        var signal: CInt? { self == .term ? SIGTERM : self == .hup ? SIGHUP : nil }
+        /// That is sent from outside.
+        var signal: CInt? {
+            switch self {
+            case .quit, .interrupt, .end, .stopped: nil
+            case .int: SIGINT
+            case .term: SIGTERM
+            case .hup: SIGHUP
+            case .quitSignal: SIGQUIT
+            case .abrt: SIGABRT
+            case .segv: SIGSEGV
+            }
+        }
     }
 
     @Test("The terminal is as it was before, whichever way the chat ends", arguments: Way.allCases)
@@ -19,16 +31,22 @@ struct TerminalTests {
         let folder = FileManager.default.temporaryDirectory.path + "/peerconnect-tty-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        // The shell outlives the program, so that the terminal does too.
+        // The shell outlives the program, so that the terminal does too; it has jobs, to bring a stopped one back.
         let steps = """
-            stty cols 80 rows 24 -ixon; stty -a >'\(folder)/before'
+            ulimit -c 0; trap : INT; stty cols 80 rows 24 -ixon; stty -a >'\(folder)/before'
             sh -c 'echo $$ >"\(folder)/pid"; exec "\(Lab.binary)" chat --discovery off --port 0'
-            echo $? >'\(folder)/code'; stty -a >'\(folder)/after'
+            code=$?; stty -a >'\(folder)/after'
+            if [ '\(way)' = stopped ]; then echo in between; cp '\(folder)/after' '\(folder)/meanwhile'; fg; code=$?; fi
+            echo $code >'\(folder)/code'; stty -a >'\(folder)/after'
             """
-        let environment = ["TERM": "xterm-256color", "PEERCONNECT_HOME": folder + "/home"]
+        try steps.write(toFile: folder + "/steps", atomically: false, encoding: .utf8)
+        let environment = [
+            "TERM": "xterm-256color", "PEERCONNECT_HOME": folder + "/home", "SWIFT_BACKTRACE": "enable=no",
+        ]
+        let shell = "exec /bin/bash --norc --noprofile -m '\(folder)/steps'"
         let program = try Running(
             name: "tty", script: "/usr/bin/env", state: folder, home: folder,
-            arguments: environment.map { "\($0)=\($1)" } + ["/usr/bin/script", "-qfc", steps, "/dev/null"])
+            arguments: environment.map { "\($0)=\($1)" } + ["/usr/bin/script", "-qfc", shell, "/dev/null"])
 
         // The first run asks in the terminal's own line mode; what is typed later belongs to the live prompt.
         try await program.output("Your name")
@@ -37,11 +55,17 @@ struct TerminalTests {
         try await program.output("you are ")
         switch way {
         case .quit: program.write("/quit\r")
+        case .end: program.write("\u{4}")
         case .interrupt:
-            program.write("\u{3}")
+            program.write("half a line\u{3}\u{3}")
             try await program.output("Ctrl-C again leaves")
             program.write("\u{3}")
-        case .term, .hup:
+        case .stopped:
+            program.write("\u{1A}")
+            try await program.output("in between")
+            try await program.output("you are ada", again: true)
+            program.write("/quit\r")
+        case .int, .term, .hup, .quitSignal, .abrt, .segv:
             let text = try String(contentsOfFile: folder + "/pid", encoding: .utf8)
             let pid = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
             kill(pid, try #require(way.signal))
@@ -49,6 +73,7 @@ struct TerminalTests {
         _ = try await program.exitStatus()
         func said(_ name: String) throws -> String { try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8) }
         #expect(try said("after") == said("before"))
+        if way == .stopped { #expect(try said("meanwhile") == said("before")) }
         #expect(try said("code") == "\(way.signal.map { 128 + $0 } ?? 0)\n")
     }
 }

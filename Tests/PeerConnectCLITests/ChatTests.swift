@@ -205,7 +205,7 @@ struct ChatTests {
             #expect(exit == code)
             #expect(
                 stage.err.contains(
-                    "You offer ada “f”, 1 byte, #2.\nFinished with “f” (#2). \(status == .verified ? "ada has it." : "ada declined.")\n"
+                    "You offer ada “f”, 1 byte, #2.\nFinished #2, “f”, 1 byte. \(status == .verified ? "ada has it." : "ada declined.")\n"
                 ))
         }
     }

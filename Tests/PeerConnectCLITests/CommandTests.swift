@@ -82,18 +82,6 @@ struct CommandLineTests {
         #expect(other.outLines.last?.hasSuffix(#""code":\#(status)}"#) == true)
     }
 
-    @Test("The first run at a terminal asks for the name until one works, and keeps the proposal for an empty line")
-    func firstRun() async throws {
-        let stage = try stage()
-        #expect(await stage.run("chat", input: [String(repeating: "x", count: 64), "Ada"], isTerminal: true) == 0)
-        #expect(stage.home.sessions.map(\.name) == ["Ada"])
-        #expect(stage.err.contains("Your name, as others will see it [me@host]: That does not work"))
-        let other = try self.stage()
-        #expect(await other.run("chat", input: [""], isTerminal: true) == 0)
-        #expect(other.home.sessions.map(\.name) == ["me@host"])
-        #expect(other.home.identities().map(\.isCurrent) == [true])
-    }
-
     @Test("A name for one run is not asked for and not made current")
     func nameForOneRun() async throws {
         let stage = try stage()

@@ -141,6 +141,22 @@ final class ScriptedHome: Home {
 
     func rename(to name: DisplayName) throws(PeerConnectError) -> StoredIdentity { try use(name) }
 
+    func rename(_ old: DisplayName, to new: DisplayName) throws(PeerConnectError) {
+        let problem = stored.withLock { stored -> PeerConnectError? in
+            guard !stored.contains(where: { $0.peer.name == new.description }) else {
+                return PeerConnectError(.usage, "There is an identity \(new) already.")
+            }
+            guard let index = stored.firstIndex(where: { $0.peer.name == old.description }) else {
+                return PeerConnectError(.usage, "There is no identity \(old).")
+            }
+            let identity = stored[index]
+            stored[index] = StoredIdentity(
+                peer: Peer(id: identity.peer.id, name: new.description), isCurrent: identity.isCurrent)
+            return nil
+        }
+        if let problem { throw problem }
+    }
+
     func establish(_ name: DisplayName) throws(PeerConnectError) {
         stored.withLock {
             $0.append(StoredIdentity(peer: Peer(id: node.me.id, name: name.description), isCurrent: true))
@@ -158,7 +174,9 @@ final class ScriptedSession: NodeSession {
     typealias Answer = @Sendable (NodeCommand, _ line: Int?) -> (events: [NodeEvent], reply: Reply)
 
     let events: AsyncStream<NodeEvent>
-    let me: Peer
+    var me: Peer { own.withLock { $0 } }
+    private let own: Mutex<Peer>
+    private let renameError: PeerConnectError?
     private let continuation: AsyncStream<NodeEvent>.Continuation
     private let answer: Answer
     private let offerOutcome: @Sendable (PeerReference, _ attempt: Int) -> OfferOutcome
@@ -170,13 +188,14 @@ final class ScriptedSession: NodeSession {
 
     init(
         me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
-        discovery: String = "daemon",
+        discovery: String = "daemon", renameError: PeerConnectError? = nil,
         answer: @escaping Answer = { _, _ in ([], .done) },
         offer: @escaping @Sendable (PeerReference, Int) -> OfferOutcome = { _, _ in
             .failed(PeerConnectError(.unreachable, "Nobody answers."))
         }
     ) {
-        self.me = me
+        own = Mutex(me)
+        self.renameError = renameError
         (events, continuation) = AsyncStream.makeStream(of: NodeEvent.self)
         list = snapshot
         offerOutcome = offer
@@ -208,6 +227,11 @@ final class ScriptedSession: NodeSession {
     var known: [Acquaintances] { state.withLock { $0.known } }
 
     func know(_ acquaintances: Acquaintances) async { state.withLock { $0.known.append(acquaintances) } }
+
+    func rename(to name: DisplayName) async throws(PeerConnectError) {
+        if let renameError { throw renameError }
+        own.withLock { $0 = Peer(id: $0.id, name: name.description) }
+    }
 
     func snapshot() async -> NodeSnapshot { list }
 

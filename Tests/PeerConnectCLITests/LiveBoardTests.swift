@@ -106,7 +106,10 @@ import Testing
             rows
                 == (width == 80
                     ? [invitation + "  /accept 1 or /decline 1", offer + "  /accept 2 or /decline 2"]
-                    : [invitation, "   /accept 1 or /decline 1", offer, "   /accept 2 or /decline 2"]))
+                    : [
+                        String(invitation.dropLast(" chat".count)), "  chat", "   /accept 1 or /decline 1", offer,
+                        "   /accept 2 or /decline 2",
+                    ]))
         #expect(area(board).transfers.isEmpty)
     }
 
@@ -177,10 +180,9 @@ import Testing
             ("me: look", true), ("look, ME!", true), ("me", true), ("some", false), ("meow", false), ("ask @me", true),
         ])
     func mention(text: String, isOne: Bool) {
-        let sentences = LiveSentences(me: me)
         let message = ChatMessage(chat: chat, seq: 1, from: ada, text: text, sent: 0, ref: nil, line: nil)
-        #expect(sentences.mentionsMe(message) == isOne)
+        #expect(message.mentions(me) == isOne)
         let own = ChatMessage(chat: chat, seq: 1, from: me, text: text, sent: 0, ref: 1, line: 1)
-        #expect(!sentences.mentionsMe(own))
+        #expect(!own.mentions(me))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import PeerModel
 import PeerTerminal
 import Testing
@@ -9,19 +10,22 @@ import Testing
 struct LiveChatTests {
     private let me, ada: Peer
     private let chat: ChatID
-    private let terminal = ScriptedTerminal()
+    private let terminal: ScriptedTerminal
 
     init() throws {
         me = try peer("me", 9)
         ada = try peer("ada", 1)
         chat = try chatID(3)
+        terminal = ScriptedTerminal()
     }
 
     /// Runs the chat while `body` acts; both must end.
     private func run(
-        _ arguments: String..., node: ScriptedSession, _ body: () async -> Void
+        _ arguments: String..., node: ScriptedSession, settings: String? = nil, in owner: ScriptedHome? = nil,
+        _ body: () async -> Void
     ) async -> (code: Int32, stage: Stage) {
-        let home = ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)])
+        let home = ScriptedHome(
+            node: node, stored: [StoredIdentity(peer: me, isCurrent: true)], settings: settings, in: owner)
         let stage = Stage(home: home)
         let world = stage.world(terminal: terminal, environment: ["TERM": "xterm"], sleep: terminal.sleep)
         let work = Task { await execute(["chat"] + arguments, in: world) }
@@ -35,7 +39,7 @@ struct LiveChatTests {
         let (code, stage) = await run(node: ScriptedSession(me: me)) {
             await terminal.output(until: "nobody else is here yet")
             terminal.type("/help\r")
-            await terminal.output(until: "leave the program")
+            await terminal.output(until: "or one command")
             terminal.type("/quit\r")
         }
         #expect(code == 0 && terminal.isClosed)
@@ -97,10 +101,12 @@ struct LiveChatTests {
         #expect(code == 0 && stage.home.node.isStopped && terminal.suspensions == 1)
     }
 
-    @Test("A mention rings once; own lines and a bell in someone's text do not")
-    func bell() async {
+    @Test(
+        "A mention rings once; own lines and a bell in someone's text do not, nor does anything with the setting off",
+        arguments: [(nil, 1), ("{bell: true}", 1), ("{bell: false}", 0)] as [(String?, Int)])
+    func bell(settings: String?, count: Int) async {
         let node = ScriptedSession(me: me)
-        _ = await run(node: node) {
+        _ = await run(node: node, settings: settings) {
             await terminal.output(until: "> ")
             node.emit(.chatStarted(chat: chat, role: .host, host: me, members: [ada]))
             for (seq, (from, text)) in [(ada, "some \u{7}"), (me, "me"), (ada, "me?"), (ada, "last")].enumerated() {
@@ -111,7 +117,7 @@ struct LiveChatTests {
             }
             terminal.send(.ended)
         }
-        #expect(terminal.bells == 1)
+        #expect(terminal.bells == count)
     }
 
     @Test("What is entered while a command runs is looked at in order")
@@ -145,6 +151,89 @@ struct LiveChatTests {
             terminal.send(.ended)
         }
         #expect(terminal.output.contains("> anyone?"))
+    }
+
+    @Test(
+        "Lines of an earlier run come back with the arrow key and Ctrl-R; a run without history leaves and reads none")
+    func inputHistory() async {
+        let (_, first) = await run(node: ScriptedSession(me: me)) {
+            await terminal.output(until: "> ")
+            terminal.type("/peers something\r")
+            await terminal.output(until: "Nobody of that name")
+            terminal.send(.ended)
+        }
+        let file = first.home.stateFolder + "/" + InputHistoryFile.name
+        func stored() -> String? { try? String(contentsOfFile: file, encoding: .utf8) }
+        #expect(stored() == "/peers something\n")
+        let second = ScriptedTerminal()
+        await LiveChatTests(other: self, second).arrows(first.home)
+        #expect(stored() == "/peers something\n")
+        let third = ScriptedTerminal()
+        await LiveChatTests(other: self, third).arrowsWithoutHistory(first.home)
+        #expect(stored() == "/peers something\n")
+    }
+
+    private init(other: LiveChatTests, _ terminal: ScriptedTerminal) {
+        (me, ada, chat, self.terminal) = (other.me, other.ada, other.chat, terminal)
+    }
+
+    private func arrows(_ owner: ScriptedHome) async {
+        _ = await run(node: ScriptedSession(me: me), in: owner) {
+            await terminal.output(until: "> ")
+            terminal.type("\u{1B}[A")
+            await terminal.output(until: "/peers something")
+            terminal.type("\u{3}\u{12}some")
+            await terminal.output(until: "search: some > ")
+            terminal.send(.ended)
+        }
+    }
+
+    private func arrowsWithoutHistory(_ owner: ScriptedHome) async {
+        _ = await run("--no-history", node: ScriptedSession(me: me), in: owner) {
+            await terminal.output(until: "> ")
+            terminal.type("\u{1B}[Aprivate\r")
+            await terminal.output(until: "on its way: private")
+            terminal.send(.ended)
+        }
+        #expect(!terminal.output.contains("something"))
+    }
+
+    @Test("What nobody is seen for is said above the live area, and nowhere else")
+    func nobody() async {
+        let node = ScriptedSession(me: me)
+        let home = ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)])
+        let stage = Stage(home: home)
+        let world = stage.world(
+            terminal: terminal, environment: ["TERM": "xterm"],
+            sleep: { if $0 != EmptyListHint.delay { try await terminal.sleep($0) } })
+        let work = Task { await execute(["chat"], in: world) }
+        await terminal.output(until: "peerconnect doctor")
+        terminal.send(.ended)
+        #expect(await work.value == 0 && stage.err.isEmpty && stage.out.isEmpty)
+    }
+
+    @Test("A transfer of one byte leaves a line with its name, its size and who has it")
+    func tinyFile() async throws {
+        let node = ScriptedSession(me: me), bob = try peer("bob", 2)
+        let offer = FileOffer(
+            number: 1, transfer: try transferID(7), from: me, to: [ada, bob], isMine: true,
+            summary: OfferSummary(name: "f", size: 1, files: 1), line: 1)
+        let results = [
+            TransferResult(peer: ada, status: .verified, reason: nil),
+            TransferResult(peer: bob, status: .declined, reason: nil),
+        ]
+        _ = await run("--color", "never", node: node) {
+            await terminal.output(until: "> ")
+            node.emit(
+                .chatStarted(chat: chat, role: .host, host: me, members: [ada, bob]), .fileOffered(offer),
+                .fileAnswered(transfer: offer.transfer, peer: ada, accepted: true, automatic: true),
+                .fileDelivered(transfer: offer.transfer, result: results[0]),
+                .fileAnswered(transfer: offer.transfer, peer: bob, accepted: false, automatic: true),
+                .fileDelivered(transfer: offer.transfer, result: results[1]),
+                .fileDone(transfer: offer.transfer, results: results, line: 1))
+            await terminal.output(until: "Finished #1, “f”, 1 byte. ada has it. bob declined.")
+            terminal.send(.ended)
+        }
     }
 
     @Test(

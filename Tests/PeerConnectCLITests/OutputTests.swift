@@ -229,6 +229,18 @@ struct NameTests {
         #expect(NameBook.clean(name) == shown)
     }
 
+    @Test("Who ends a chat is not told that the host did it")
+    func ownEnd() throws {
+        let me = try peer("me", 9), ada = try peer("ada", 1), chat = try chatID(3)
+        for (host, sentence) in [(me, "You ended the chat."), (ada, "Chat ended by the host.")] {
+            var narrator = PlainNarrator(me: me)
+            let role: ChatRole = host.id == me.id ? .host : .member
+            _ = narrator.tell(.chatStarted(chat: chat, role: role, host: host, members: [me]), now: 0)
+            #expect(
+                narrator.tell(.chatEnded(chat: chat, reason: .ended, cause: nil), now: 0).notes == [sentence])
+        }
+    }
+
     @Test("Nobody else is called you")
     func you() throws {
         let other = try peer("You", 3)

@@ -33,7 +33,8 @@ struct PromptParserTests {
             ("/cancel 99999999999999999999", "cancel 99999999999999999999"), ("/accept 0", "accept 0"),
             ("/history", "history "), ("/history two words", "history two words"), ("/files x", "files x"),
             ("/trust ada", "trust ada"), ("/untrust @ada", "untrust ada"), ("/block 'bob b'", "block bob b"),
-            ("/unblock 3", "unblock 3"), ("/dnd", "dnd true"), ("/dnd on", "dnd true"), ("/dnd off", "dnd false"),
+            ("/unblock 3", "unblock 3"), ("/verify @ada", "verify ada"), ("/name Ada Lovelace", "rename Ada Lovelace"),
+            ("/dnd", "dnd true"), ("/dnd on", "dnd true"), ("/dnd off", "dnd false"),
             ("/send a", "send [a] to []"), ("/send @ada @\"bob b\" a b", "send [a, b] to [ada, bob b]"),
             ("/send a @b", "send [a, @b] to []"), ("/send '@b'", "send [@b] to []"),
             ("/send \"a b\" c\\ d 'e\"f'", "send [a b, c d, e\"f] to []"),
@@ -42,7 +43,7 @@ struct PromptParserTests {
             ("/send ~ ~/x ~/* ~bob '~'", "send [/home/ada, /home/ada/x, /home/ada/c, ~bob, ~] to []"),
             ("/send $HOME", "send [$HOME] to []"), ("/send ''", "send [] to []"),
             ("/send dir/", "send [dir/] to []"),
-            ("/help", "help 20"), ("/help send", "help 1"), ("/help /send", "help 1"),
+            ("/help", "help 22"), ("/help send", "help 1"), ("/help /send", "help 1"),
         ])
     func lines(line: String, meaning: String) {
         #expect(text(line) == meaning)
@@ -58,6 +59,7 @@ struct PromptParserTests {
             ("/invite", "usage: /help invite"), ("/send", "usage: /help send"), ("/send @ada", "usage: /help send"),
             ("/send @ a", "usage: /help send"), ("/start now", "usage: /help start"),
             ("/accept 1 2", "usage: /help accept"), ("/dnd maybe", "usage: /help dnd"),
+            ("/name", "usage: /help name"), ("/name \u{7}", "usage: "), ("/verify", "usage: /help verify"),
             ("/block", "usage: /help block"), ("/trust a b", "usage: /help trust"),
             ("/send 'a", "usage: Usage is /send [@PEER]… PATH…."),
             ("/send a\\", "usage: Usage is /send [@PEER]… PATH…."),
@@ -68,6 +70,19 @@ struct PromptParserTests {
             return
         }
         #expect("\(error.code.rawValue): \(error.hint ?? "")" == problem)
+    }
+
+    @Test(
+        "The list of all commands names each once, under what one wants to do, and fits a window of 80 by 24"
+    )
+    func overview() {
+        let rows = PromptCommand.overview
+        let words = rows.flatMap { $0.0.split { $0 == " " || $0 == "," } }.filter { $0.hasPrefix("/") }
+        #expect(words.map(String.init) == PromptCommand.all.map { "/" + $0.name })
+        // Below it stand people, a status line and the input.
+        #expect(rows.count <= 24 - 3 && rows.filter { $0.1.isEmpty }.count == 4)
+        let left = (rows.map(\.0.count).max() ?? 0) + 2
+        #expect(rows.allSatisfy { left + $0.1.count <= 80 })
     }
 
     @Test("A message of 16 KiB passes, one byte more is refused")
@@ -100,6 +115,8 @@ struct PromptParserTests {
         case .record(.history(let text)): "history \(text)"
         case .record(.files(let text)): "files \(text)"
         case .record(.change(let change, let peer)): "\(change.rawValue) \(peer.text)"
+        case .work(.verify(let peer)): "verify \(peer.text)"
+        case .work(.rename(let name)): "rename \(name)"
         case .help(let commands): "help \(commands.count)"
         case .quit: "quit"
         case .problem(let error): error.code.rawValue

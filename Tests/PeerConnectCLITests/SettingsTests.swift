@@ -126,14 +126,16 @@ struct SettingsTests {
     @Test("The settings are shown with where each comes from")
     func config() async throws {
         let ada = try peer("ada", 1).id
-        let stage = try stage("{history: false, port: 4000, interface: ['a', 'b'], groups: {us: ['\(ada)']}}")
+        let stage = try stage(
+            "{history: false, bell: false, port: 4000, interface: ['a', 'b'], groups: {us: ['\(ada)']}}")
         #expect(await stage.run("config", "--max-peers", "3") == 0)
         #expect(
             stage.outLines == [
                 "history\tfalse\tfile", "history-size\t268435456\tdefault", "history-days\t-\tdefault",
                 "into\t/downloads\tdefault", "accept\task\tdefault",
                 "accept-files\task\tdefault", "max-file-size\t-\tdefault", "max-peers\t3\toption", "port\t4000\tfile",
-                "interface\ta b\tfile", "discovery\tauto\tdefault", "plain\tfalse\tdefault", "@us\t\(ada)\tfile",
+                "interface\ta b\tfile", "discovery\tauto\tdefault", "plain\tfalse\tdefault",
+                "hold\tfalse\tdefault", "bell\tfalse\tfile", "@us\t\(ada)\tfile",
             ])
         let json = try self.stage(nil)
         var world = json.world()

@@ -137,6 +137,26 @@ final class PeerDirectoryTests {
         #expect(try resolve("k7qf2m4da") == .peer(ada, addresses: [here]))
     }
 
+    @Test("A part of a name is not the peer, but the error says who could be meant")
+    func suggestions() throws {
+        for (byte, name) in ["carla-laptop", "carl", "Oscar", "eve"].enumerated() {
+            let digest = try #require(Digest([UInt8](repeating: UInt8(100 + byte), count: Digest.size)))
+            _ = directory.found(id: PeerID(digest), name: name, isBusy: false, kind: "chat", addresses: [])
+        }
+        let cases = [
+            "carla": "Did you mean “carla-laptop”?", "CAR": "Did you mean “carla-laptop” or “carl”?",
+            "sca": "Did you mean “Oscar”?",
+        ]
+        for (text, hint) in cases {
+            let error = #expect(throws: PeerConnectError.self) { try resolve(text) }
+            #expect(error?.code == .noSuchPeer && error?.hint == hint, "\(text)")
+        }
+        for text in ["e", "", "zoe"] {
+            let error = #expect(throws: PeerConnectError.self) { try resolve(text) }
+            #expect(error?.hint?.hasPrefix("Type a listed name") == true, "\(text)")
+        }
+    }
+
     @Test(
         "What names nobody is no such peer, with a hint",
         arguments: [

@@ -69,6 +69,25 @@ struct ConsoleScene {
         #expect(scene.model.column == 11)
     }
 
+    @Test("Half a line stays as it is, its cursor too, while lines come in and progress goes on", arguments: [40, 80])
+    func undisturbed(width: Int) {
+        var scene = ConsoleScene(columns: width, rows: 10)
+        _ = scene.type("half a line\u{1B}[D\u{1B}[D\u{1B}[D")
+        for number in 0...20 {
+            scene.console.print([StyledText("ada: line \(number)", .plain)])
+            scene.console.area.transfers = [
+                ProgressLine(label: "#3", name: "film.mkv", done: UInt64(number), total: 20, rate: 1e6, marks: "to bob")
+            ]
+            scene.console.area.status = "hosting ada and bob"
+            let shown = scene.show()
+            #expect(shown.suffix(2) == ["hosting ada and bob", "> half a line"])
+            #expect(shown[shown.count - 3].contains("\(number * 5) %") && scene.model.column == 2 + 8)
+            #expect(scene.model.faults.isEmpty && shown.count == number + 4)
+        }
+        _ = scene.type("X")
+        #expect(scene.show().last == "> half a lXine")
+    }
+
     @Test("Hints stand above the input until the next key")
     func hints() {
         var scene = ConsoleScene()

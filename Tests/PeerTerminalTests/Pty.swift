@@ -119,6 +119,22 @@ final class Pty: Sendable {
         }
     }
 
+    /// Reads on, however much that is, and gives the rest of it from this text on; `nil` after ten seconds without.
+    func end(from wanted: String, to last: Character) async -> String? {
+        await onThread { [master] in
+            var tail = "", buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                var ready = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+                guard poll(&ready, 1, 10_000) == 1 else { return nil }
+                let count = read(master, &buffer, buffer.count)
+                guard count > 0 else { return nil }
+                tail = String(tail.suffix(100)) + String(decoding: buffer[..<count].suffix(1000), as: UTF8.self)
+                guard let start = tail.ranges(of: wanted).last?.upperBound else { continue }
+                if tail[start...].contains(last) { return String(tail[start...]) }
+            }
+        }
+    }
+
     /// How the program ended: its code, or minus the signal's number; its output is read meanwhile.
     func end() async -> CInt {
         await onThread { [pid] in

@@ -203,6 +203,15 @@ import Testing
         #expect(await pty.output(until: "over")?.contains(Self.restored) ?? false)
     }
 
+    @Test("Lines that were printed are not kept: memory does not grow with them")
+    func flatMemory() async throws {
+        let pty = try Pty([Pty.probe, "flood", "50000"])
+        let text = try #require(await pty.end(from: "grew by ", to: "."))
+        // 45,000 lines of 90 bytes are 4 MB.
+        let kilobytes = try #require(Int(text.prefix { $0.isNumber }))
+        #expect(kilobytes < 1500)
+    }
+
     @Test("When the terminal goes, the program is told")
     func hangUp() async throws {
         let pty = try Self.start("wait")

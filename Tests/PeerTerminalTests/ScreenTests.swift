@@ -20,7 +20,7 @@ import Testing
         @discardableResult
         mutating func draw(_ area: LiveArea, printing lines: [StyledText] = []) -> [UInt8] {
             frame = area.frame(for: model.size)
-            printed += lines.map { $0.cells.map(\.text).joined() }
+            printed += lines.flatMap { $0.cells.wrapped(to: model.size.columns) }.map { $0.map(\.text).joined() }
             let bytes = screen.draw(frame, printing: lines)
             model.take(bytes)
             return bytes
@@ -106,6 +106,35 @@ import Testing
             guard view.cursor < view.characters.count, view.characters[view.cursor] != "\n", width > 4 else { continue }
             let columns = scene.model.lines[scene.model.row].columns
             #expect(columns[scene.model.column] == String(view.characters[view.cursor]), "step \(step)")
+        }
+    }
+
+    @Test(
+        "A line of 300 characters is edited in its middle at 40 columns, then at 20 and at 200",
+        arguments: [true, false])
+    func longInputResized(reflows: Bool) {
+        var scene = Scene(TerminalSize(columns: 40, rows: 30), reflows: reflows)
+        var editor = LineEditor()
+        editor.handle([.text(String((0..<300).map { Character(UnicodeScalar(97 + UInt8($0 % 26))) }))])
+        func draw(_ what: Comment, printing lines: [StyledText] = []) {
+            var area = Self.area("", status: "status")
+            area.input = editor.view(prompt: "> ")
+            scene.draw(area, printing: lines)
+            scene.check(what)
+        }
+        draw("as it was typed", printing: ["a line before"])
+        editor.handle(Array(repeating: .left, count: 150))
+        draw("in the middle")
+        for key in [Key.text("X"), .backspace, .text("漢"), .delete] {
+            editor.handle([key])
+            draw("edited")
+        }
+        for size in [(20, 40), (200, 24), (40, 30)] {
+            scene.model.resize(to: TerminalSize(columns: size.0, rows: size.1))
+            scene.screen.resize(to: TerminalSize(columns: size.0, rows: size.1))
+            draw("\(size.0) columns", printing: size.0 == 200 ? ["one more"] : [])
+            editor.handle([.text("z")])
+            draw("edited at \(size.0) columns")
         }
     }
 

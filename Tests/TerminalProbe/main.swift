@@ -74,7 +74,36 @@ var now: Instant {
     }
 }
 
+/// So many lines through a whole prompt, and how much memory that took, in kB.
+@MainActor func flood(_ terminal: RawTerminal, lines: Int) {
+    var console = LiveConsole(size: terminal.size, palette: Palette(.none)), clock = Instant(nanoseconds: 0)
+    func draw() {
+        clock = clock + 1
+        guard case .write(let bytes, let rows) = console.step(at: clock) else { return }
+        console.wrote(terminal.write(bytes, rowsBelowCursor: rows))
+    }
+    func print(_ range: Range<Int>) {
+        for line in range {
+            console.print([StyledText("ada: line \(line) with words enough to be wrapped in a window of forty columns")]
+            )
+            if line % 50 == 0 { draw() }
+        }
+        draw()
+    }
+    print(0..<lines / 10)
+    let before = residentKilobytes()
+    print(lines / 10..<lines)
+    say("grew by \(residentKilobytes() - before).")
+}
+
+func residentKilobytes() -> Int {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return usage.ru_maxrss
+}
+
 switch mode {
+case "flood": if let terminal { flood(terminal, lines: Int(CommandLine.arguments.last ?? "") ?? 0) }
 case "console": if let terminal { try await converse(terminal) }
 case "wait", "ignoring":
     if let terminal { try follow(terminal) }

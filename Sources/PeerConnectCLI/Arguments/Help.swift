@@ -37,6 +37,7 @@ enum Help {
     static func table(_ rows: [(String, String)]) -> String {
         let width = min(rows.map(\.0.count).max() ?? 0, 26)
         return rows.map { left, right in
+            guard !right.isEmpty else { return left }
             let gap = left.count > width ? "\n" + spaces(width + 4) : spaces(width + 2 - left.count)
             return "  " + left + gap + right
         }.joined(separator: "\n")

@@ -13,6 +13,18 @@ protocol ChatDisplay {
     func note(_ text: String)
     /// An own text is on its way, or is held until the chat starts.
     func expect(_ text: String, line: Int, isHeld: Bool)
+    /// Somebody has pressed Enter.
+    func entered()
+    /// This peer leaves: what comes now is the last.
+    func leaving()
+    /// This peer has another name from now on.
+    func renamed(_ me: Peer)
+}
+
+extension ChatDisplay {
+    func entered() {}
+    func leaving() {}
+    func renamed(_ me: Peer) {}
 }
 
 /// The answer to a line, for every kind of display.
@@ -39,30 +51,4 @@ struct JSONDisplay: ChatDisplay {
     func note(_ text: String) {}
 
     func expect(_ text: String, line: Int, isHeld: Bool) {}
-}
-
-/// Sentences that are only ever appended.
-struct PlainDisplay: ChatDisplay {
-    let console: Console
-    let inputIsTerminal: Bool
-
-    func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
-        told.results.forEach(console.out)
-        told.notes.forEach(console.err)
-    }
-
-    func answer(_ line: Int, _ answer: ChatAnswer) {
-        answer.sentences.forEach(console.out)
-        if !answer.table.isEmpty { console.out(Help.table(answer.table)) }
-    }
-
-    func refuse(_ line: Int, _ error: PeerConnectError) { report(error) }
-
-    func report(_ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(console.err) }
-
-    func note(_ text: String) { console.err(text) }
-
-    func expect(_ text: String, line: Int, isHeld: Bool) {
-        if isHeld, inputIsTerminal { note("That waits for the chat to start.") }
-    }
 }

@@ -41,7 +41,7 @@ extension ChatLoop {
 
     private mutating func enter(_ text: String, begun: Instant, _ live: LiveDisplay) {
         lineNumber += 1
-        if current != nil || !entered.isEmpty { live.expect(text, line: lineNumber, isHeld: false) }
+        if current != nil || isWorking || !entered.isEmpty { live.expect(text, line: lineNumber, isHeld: false) }
         entered.append((lineNumber, text, begun))
     }
 
@@ -59,7 +59,9 @@ extension ChatLoop {
 
     /// The next line that may be looked at: not before the one before it was answered.
     mutating func nextEntered() -> (number: Int, line: PromptLine)? {
-        guard let live, !isStopping, current == nil, held.count < Self.heldAtMost, !entered.isEmpty else { return nil }
+        guard let live, !isStopping, !isWorking, current == nil, held.count < Self.heldAtMost, !entered.isEmpty else {
+            return nil
+        }
         let (number, text, begun) = entered.removeFirst()
         live.drop(number)
         self.begun = begun

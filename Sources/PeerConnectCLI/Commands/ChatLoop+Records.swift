@@ -73,6 +73,16 @@ extension ChatLoop {
     }
 
     private func apply(_ change: KnownChange, to reference: PeerReference, _ number: Int) async throws {
+        let (id, peer) = try await Self.whom(reference, in: session)
+        await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
+        let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
+        teller.answer(number, [("peer", peer.json)], [change.sentence(shown)])
+    }
+
+    /// The peer meant, with its name as far as anyone here has heard of it.
+    static func whom(
+        _ reference: PeerReference, in session: any NodeSession
+    ) async throws(PeerConnectError) -> (id: PeerID, peer: Peer) {
         guard let id = try await session.resolve(reference) else {
             throw PeerConnectError(
                 .noSuchPeer, "\(reference.text) is an address, not a peer.", hint: "/peers shows names and IDs.")
@@ -80,9 +90,6 @@ extension ChatLoop {
         guard id != session.me.id else { throw PeerConnectError(.noSuchPeer, "That is this peer itself.") }
         let snapshot = await session.snapshot(), known = try await session.records.acquaintances()
         let seen = snapshot.peers.map(\.peer) + (snapshot.chat.map { [$0.host] + $0.members } ?? [])
-        let peer = known.peer(id)?.peer ?? seen.first { $0.id == id } ?? Peer(id: id, name: "")
-        await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
-        let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
-        teller.answer(number, [("peer", peer.json)], [change.sentence(shown)])
+        return (id, known.peer(id)?.peer ?? seen.first { $0.id == id } ?? Peer(id: id, name: ""))
     }
 }

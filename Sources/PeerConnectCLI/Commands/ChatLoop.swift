@@ -8,9 +8,12 @@ enum ChatStep: Sendable {
     case terminal(TerminalEvent)
     /// A frame of the live terminal may be due.
     case frame
+    /// Nobody was found for a while.
+    case nobodySeen
     /// The search for the peers of `--invite` is over.
     case found(Invitees)
     case invited(NodeCommand, Reply)
+    case worked(Int, ChatWork.Outcome)
     case interrupted
     /// The node has stopped and told everything.
     case over
@@ -42,6 +45,8 @@ struct ChatLoop {
     private(set) var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
     private(set) var current: (line: Int, command: NodeCommand)?
+    /// A line is worked at, elsewhere.
+    var isWorking = false
     private var isReading = false
     private var inputEnded = false
     private(set) var isStopping = false
@@ -62,7 +67,7 @@ struct ChatLoop {
             } else if run.console.isJSON {
                 JSONDisplay(console: run.console)
             } else {
-                PlainDisplay(console: run.console, inputIsTerminal: run.world.inputIsTerminal)
+                PlainDisplay(run, me: session.me)
             }
         teller = ChatTeller(display, me: session.me, now: run.console.now)
         parser = PromptParser(paths: run.world.paths, groups: run.options.groups)
@@ -71,7 +76,7 @@ struct ChatLoop {
     /// Until the input or the user says so and the node has stopped.
     mutating func run() async -> ExitStatus {
         queue.follow(session.events, end: .over) { .event($0) }
-        queue.run { [session, run] in await EmptyListHint.watch(session, run) }
+        queue.run { [session, run] in await EmptyListHint.isDue(session, run) ? .nobodySeen : nil }
         if !invitees.isEmpty {
             state.isLookingForInvitees = true
             queue.run { [session, invitees, wait, world = run.world] in
@@ -95,6 +100,7 @@ struct ChatLoop {
         case .event(let event): take(event)
         case .input(let line):
             isReading = false
+            teller.display.entered()
             guard let line else { return await endOfInput() }
             lineNumber += 1
             await take(line, number: lineNumber)
@@ -105,8 +111,10 @@ struct ChatLoop {
                 teller.report(error)
                 inviteStatus = error.status
             }
+        case .worked(let line, let outcome): take(outcome, line: line)
         case .terminal(let event): take(event)
         case .frame: break
+        case .nobodySeen: EmptyListHint.lines.forEach(teller.note)
         case .interrupted: stop(.done)
         case .over: break
         }
@@ -177,6 +185,7 @@ struct ChatLoop {
         case .who: teller.listMembers(number, await session.snapshot())
         case .transfers: teller.listTransfers(number, await session.snapshot())
         case .record(let request): await take(request, number: number)
+        case .work(let work): begin(work, line: number)
         case .help(let commands): teller.help(number, commands)
         case .quit: await quit(number, isSecond: isSecondQuit)
         }
@@ -218,7 +227,7 @@ struct ChatLoop {
     }
 
     private mutating func readOn() async {
-        guard !isStopping, current == nil else { return }
+        guard !isStopping, !isWorking, current == nil else { return }
         if !state.holdsTexts, !held.isEmpty {
             let (line, command) = held.removeFirst()
             return perform(command, line: line)
@@ -269,7 +278,7 @@ struct ChatLoop {
     mutating func stop(_ status: ExitStatus) {
         guard !isStopping else { return }
         isStopping = true
-        live?.showLeaving()
+        teller.display.leaving()
         self.status = status
         queue.run { [session] in
             await session.stop()

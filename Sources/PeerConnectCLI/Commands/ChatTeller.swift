@@ -4,7 +4,7 @@ internal import PeerModel
 struct ChatTeller {
     let display: any ChatDisplay
     private var narrator: PlainNarrator
-    private let me: Peer
+    private var me: Peer
     private let now: @Sendable () -> Int64
 
     init(_ display: any ChatDisplay, me: Peer, now: @escaping @Sendable () -> Int64) {
@@ -17,6 +17,13 @@ struct ChatTeller {
     mutating func tell(_ event: NodeEvent) {
         let told = narrator.tell(event, now: now())
         display.show(event, told: told, names: narrator.names)
+    }
+
+    /// This peer has another name from now on.
+    mutating func rename(_ me: Peer) {
+        self.me = me
+        narrator.names.note(me)
+        display.renamed(me)
     }
 
     func note(_ text: String) { display.note(text) }
@@ -34,8 +41,8 @@ struct ChatTeller {
                 "summary": .string(command.summary),
             ]
         }
-        display.answer(
-            line, ChatAnswer(fields: [("help", .array(list))], table: commands.map { ($0.usage, $0.summary) }))
+        let table = commands.count > 1 ? PromptCommand.overview : commands.map { ($0.usage, $0.summary) }
+        display.answer(line, ChatAnswer(fields: [("help", .array(list))], table: table))
     }
 
     func listPeers(_ line: Int, _ snapshot: NodeSnapshot, matching text: String?) {
@@ -68,10 +75,20 @@ struct ChatTeller {
             ]
         }
         let sentences = snapshot.transfers.map { transfer in
-            let state = transfer.isRunning ? "It is under way." : narrator.summary(of: transfer.results)
-            return narrator.sentence(transfer.offer) + (transfer.isOpen ? "" : " " + state)
+            guard !transfer.isOpen else { return narrator.sentence(transfer.offer) }
+            let results = transfer.results.isEmpty ? "" : narrator.summary(of: transfer.results)
+            guard transfer.isRunning else {
+                return narrator.sentence(transfer.offer, .over) + " " + (results.isEmpty ? "Nobody took it." : results)
+            }
+            guard transfer.offer.isMine || !transfer.results.contains(where: { $0.peer.id == me.id }) else {
+                return narrator.sentence(transfer.offer, .over) + " " + results + " Others are not done."
+            }
+            let ways = " It is under way; /cancel \(transfer.offer.number) stops it."
+            return narrator.sentence(transfer.offer, .running) + ways + (results.isEmpty ? "" : " " + results)
         }
-        answer(line, [("transfers", .array(list))], sentences.isEmpty ? ["There are no transfers."] : sentences)
+        answer(
+            line, [("transfers", .array(list))],
+            sentences.isEmpty ? ["No files were offered in this chat, or there is none."] : sentences)
     }
 
     /// What a command without a number could mean; the line that answers it does nothing else.

@@ -45,7 +45,7 @@ struct ConfigCommand: Command {
         switch setting.kind {
         case .flag:
             let isTyped = run.settings.arguments.has(setting.option)
-            return .bool(setting.name == "history" ? !isTyped : isTyped)
+            return .bool(setting.isNegated ? !isTyped : isTyped)
         case .texts: return .array(typed.map { .string($0) })
         case .text:
             if setting.name == "into" { return .string(typed.last.map(run.world.absolute) ?? run.home.downloads) }

@@ -16,14 +16,23 @@ enum EmptyListHint {
     /// Not with `--json`, where a program reads, and not without discovery, where nobody expects a list. Gives no step,
     /// but the type of one, for a command's queue to run it.
     static func watch<Step>(_ session: any NodeSession, _ run: Run) async -> Step? {
-        if (try? await run.world.sleep(delay)) != nil { await tell(session, run) }
+        if await isDue(session, run) { lines.forEach(run.console.err) }
         return nil
+    }
+
+    /// Waits, and says whether it is to be told then.
+    static func isDue(_ session: any NodeSession, _ run: Run) async -> Bool {
+        (try? await run.world.sleep(delay)) != nil ? await isNobodySeen(session, run) : false
     }
 
     /// The same at once.
     static func tell(_ session: any NodeSession, _ run: Run) async {
-        guard !run.console.isJSON, run.options.discovery != .off, !Task.isCancelled else { return }
+        if await isNobodySeen(session, run) { lines.forEach(run.console.err) }
+    }
+
+    private static func isNobodySeen(_ session: any NodeSession, _ run: Run) async -> Bool {
+        guard !run.console.isJSON, run.options.discovery != .off, !Task.isCancelled else { return false }
         let snapshot = await session.snapshot()
-        if snapshot.peers.isEmpty, snapshot.chat == nil { lines.forEach(run.console.err) }
+        return snapshot.peers.isEmpty && snapshot.chat == nil
     }
 }

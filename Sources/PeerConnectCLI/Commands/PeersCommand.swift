@@ -4,7 +4,7 @@ internal import PeerModel
 /// `peerconnect peers`: the known peers, and what the user thinks of them.
 struct PeersCommand: Command {
     static let spec = CommandSpec(
-        name: "peers", synopsis: "[list|trust|untrust|block|unblock|forget PEER…]",
+        name: "peers", synopsis: "[list|trust|untrust|block|unblock|forget|verify PEER…]",
         summary: "show, trust and block the peers you know",
         options: [],
         notes: [
@@ -14,25 +14,29 @@ struct PeersCommand: Command {
             "block PEER…     decline all invitations and files of these, without asking and without telling them",
             "unblock PEER…   no longer",
             "forget PEER…    take these off the list",
+            "verify PEER     words to compare with the one who has this ID, to be sure it is who you think",
             "A PEER is a full ID, also of one you never met, or the name or start of the ID of one you know.",
         ])
 
     private let change: KnownChange?
+    private let isVerification: Bool
     private let peers: [PeerReference]
 
     init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
         let verb = arguments.operands.first ?? "list"
-        let verbs = ["list"] + KnownChange.allCases.map(\.rawValue)
+        let verbs = ["list", "verify"] + KnownChange.allCases.map(\.rawValue)
         guard verbs.contains(verb) else {
             throw UsageError(
                 "peers does not know \(SafeText.line(verb))",
                 hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
         }
         change = KnownChange(rawValue: verb)
+        isVerification = verb == "verify"
         peers = arguments.operands.dropFirst().map { PeerReference($0) }
-        guard (change == nil) == peers.isEmpty else {
-            throw UsageError("peers \(verb) takes \(change == nil ? "nothing more" : "at least one peer")")
+        guard (verb == "list") == peers.isEmpty else {
+            throw UsageError("peers \(verb) takes \(verb == "list" ? "nothing more" : "at least one peer")")
         }
+        guard !isVerification || peers.count == 1 else { throw UsageError("peers verify takes one peer") }
         guard !peers.contains(where: \.text.isEmpty) else { throw UsageError("peers \(verb) needs a peer") }
     }
 
@@ -42,6 +46,7 @@ struct PeersCommand: Command {
             state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false,
             creating: change == .trust || change == .block)
         let known = try await records.acquaintances()
+        if isVerification { return try await verify(peers[0], known, run) }
         guard let change else {
             for peer in known.list { KnownRow.show(peer, on: run.console) }
             if known.list.isEmpty, !run.console.isJSON { run.console.err("Nobody is known yet.") }
@@ -55,6 +60,33 @@ struct PeersCommand: Command {
             if let peer = after.peer(id) ?? known.peer(id) {
                 KnownRow.show(peer, as: after.standing(of: peer.peer), on: run.console)
             }
+        }
+        return .done
+    }
+}
+
+extension PeersCommand {
+    /// Under the own identity of `--name`, or the current one.
+    private func verify(_ peer: PeerReference, _ known: Acquaintances, _ run: Run) async throws -> ExitStatus {
+        let id = try known.resolve(peer)
+        let own = try run.home.identities().first { identity in
+            run.options.name.map { $0.description == identity.peer.name } ?? identity.isCurrent
+        }
+        guard let own else {
+            throw PeerConnectError(
+                .noSuchPeer, "There is no identity of yours to verify with.", hint: "peerconnect id list shows them.")
+        }
+        guard id != own.peer.id else { throw PeerConnectError(.noSuchPeer, "That is your own identity.") }
+        let words = try await Verification.words(for: own.peer.id, and: id)
+        let other = known.peer(id)?.peer ?? Peer(id: id, name: "")
+        if run.console.isJSON {
+            let fields: [(key: String, value: JSONValue)] = [
+                ("peer", other.json), ("words", .array(words.map { .string($0) })),
+            ]
+            run.console.emit(JSONEvent("verification", fields))
+        } else {
+            let trust = "peerconnect peers trust \(id)"
+            VerificationWords.sentences(other, words, trust: trust).forEach(run.console.out)
         }
         return .done
     }

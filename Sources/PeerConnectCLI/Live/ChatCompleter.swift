@@ -25,6 +25,9 @@ struct ChatCompleter {
         }
         switch command {
         case "/invite": return people(board.peers.map(\.peer).filter { !isMember($0) }, query.word)
+        case "/verify", "/trust", "/untrust", "/block", "/unblock":
+            let unlisted = board.others.filter { other in !board.peers.contains { $0.peer.id == other.id } }
+            return query.earlier.count == 1 ? people(board.peers.map(\.peer) + unlisted, query.word) : []
         case "/send" where query.word.hasPrefix("@"): return people(board.others, query.word)
         case "/send": return files(query.word)
         case "/accept", "/decline": return numbers(board.openNumbers, query.word)

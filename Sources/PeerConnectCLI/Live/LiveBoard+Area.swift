@@ -12,11 +12,12 @@ extension LiveBoard {
         }
         area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
         area.questions = questions(names, width)
-        if let discovery, discovery.state == .down {
-            area.questions.append(StyledText(PlainNarrator.broken(discovery.backend, discovery.reason), .warning))
+        if let discovery, discovery.state == .down, !isUnlisted {
+            let text = PlainNarrator.broken(discovery.backend, discovery.reason)
+            area.questions += StyledText(text, .warning).wrapped(to: width)
         }
-        if let notice { area.questions.append(StyledText(notice.text, .warning)) }
-        area.status = status(names)
+        if let notice { area.questions += StyledText(notice.text, .warning).wrapped(to: width) }
+        area.status = status(names, width)
     }
 
     /// Columns of numbers and names; the last row says how many are missing.
@@ -44,15 +45,14 @@ extension LiveBoard {
         return (asked + offered).sorted { $0.0 < $1.0 }.flatMap { number, text -> [StyledText] in
             let question = StyledText("#\(number) ", .quiet) + StyledText(text, .question)
             let ways = "/accept \(number) or /decline \(number)"
-            // Bytes are at least as many as columns, but for signs that are known to be narrow.
-            let columns = question.text.utf8.count - 2 * question.text.count { "“”’".contains($0) }
-            if columns + 2 + ways.count <= width { return [question + StyledText("  " + ways)] }
-            return [question, StyledText("   " + ways)]
+            let inOne = question + StyledText("  " + ways)
+            return inOne.wrapped(to: width).count == 1
+                ? [inOne] : question.wrapped(to: width) + [StyledText("   " + ways)]
         }
     }
 
     /// What matters most first: the row may be cut.
-    private func status(_ names: NameBook) -> StyledText {
+    private func status(_ names: NameBook, _ width: Int) -> StyledText {
         var text = StyledText()
         if let chat {
             text.append(chat.role == .host ? "hosting " : "chat with ")
@@ -67,13 +67,18 @@ extension LiveBoard {
         text.append(NameBook.clean(me.name), .own)
         if chat == nil { text.append(situation) }
         if refusesAll { text.append(", do not disturb", .warning) }
-        if let discovery { text.append("  discovery \(discovery.backend)", .quiet) }
-        return text
+        guard let discovery else { return text }
+        let whole = text + StyledText("  discovery \(discovery.backend)", .quiet)
+        return whole.wrapped(to: width).count == 1 ? whole : text
     }
+
+    /// Nobody is looked for, as the user wanted it.
+    private var isUnlisted: Bool { discovery?.backend == "off" }
 
     /// What there is to know while there is no chat.
     private var situation: String {
         if isGathering { return ", inviting, /start begins now, /end gives up" }
+        if isUnlisted { return ", not in a chat, /invite takes an address" }
         return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"
     }
 }

@@ -26,7 +26,7 @@ struct LiveBoard: Sendable {
         let isHeld: Bool
     }
 
-    let me: Peer
+    var me: Peer
     /// By number.
     private(set) var peers: [ListedPeer] = []
     private(set) var chat: Chat?

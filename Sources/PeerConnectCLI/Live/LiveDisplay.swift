@@ -11,13 +11,16 @@ final class LiveDisplay: ChatDisplay {
     private let terminal: any LiveTerminal
     private let clock: @Sendable () -> Instant
     private let paths: PathExpander
-    private let sentences: LiveSentences
+    /// `nil` in a run that keeps nothing.
+    private let inputHistory: InputHistoryFile?
+    private var sentences: LiveSentences
     private var console: LiveConsole
     private var size: TerminalSize
     private(set) var board: LiveBoard
     private var names = NameBook()
     /// The area does not show the board as it is.
     private var isStale = true
+    private let ringsBell: Bool
     private var hasMention = false
     /// The bell has rung for all questions up to this number.
     private var rung = 0
@@ -28,10 +31,13 @@ final class LiveDisplay: ChatDisplay {
         self.terminal = terminal
         clock = run.world.clock
         paths = run.world.paths
+        ringsBell = run.options.ringsBell
         sentences = LiveSentences(me: me)
         board = LiveBoard(me: me)
         size = terminal.size
         console = LiveConsole(size: size, palette: run.palette(traits), reflows: traits.reflows)
+        inputHistory = run.options.keepsHistory ? InputHistoryFile(folder: run.home.stateFolder) : nil
+        inputHistory?.lines().forEach { console.editor.remember($0) }
     }
 
     func start(_ body: @escaping @Sendable (TerminalEvent) -> Void) {
@@ -55,7 +61,7 @@ final class LiveDisplay: ChatDisplay {
         case .reply(let line, .failed), .messageFailed(_, _, _, let line?): printBack(line)
         default: break
         }
-        if case .message(let message) = event, sentences.mentionsMe(message) { hasMention = true }
+        if case .message(let message) = event, message.mentions(board.me) { hasMention = true }
         board.note(event, at: clock())
         console.print(sentences.lines(event, told: told, names: names))
         isStale = true
@@ -94,6 +100,11 @@ final class LiveDisplay: ChatDisplay {
         isStale = true
     }
 
+    func renamed(_ me: Peer) {
+        (board.me, sentences) = (me, LiveSentences(me: me))
+        isStale = true
+    }
+
     func setRefusing(_ refusesAll: Bool) {
         board.refusesAll = refusesAll
         isStale = true
@@ -118,10 +129,11 @@ final class LiveDisplay: ChatDisplay {
             text.split(separator: "\n", omittingEmptySubsequences: false).map { StyledText("> " + $0, .quiet) })
     }
 
-    /// Two columns, or in a narrow terminal one below the other.
+    /// Two columns, or in a narrow terminal one below the other; what stands alone is a heading.
     private func table(_ rows: [(String, String)]) -> [StyledText] {
         let left = (rows.map(\.0.count).max() ?? 0) + 2, right = rows.map(\.1.count).max() ?? 0
         return rows.flatMap { usage, summary -> [StyledText] in
+            guard !summary.isEmpty else { return [StyledText(usage, .question)] }
             guard left + right > size.columns else {
                 let gap = String(repeating: " ", count: left - usage.count)
                 return [StyledText(usage) + StyledText(gap + summary, .quiet)]
@@ -140,7 +152,9 @@ final class LiveDisplay: ChatDisplay {
         default: break
         }
         let completer = ChatCompleter(board: board, names: names, paths: paths)
-        return console.take(event, at: clock(), completer: completer.candidates)
+        let wishes = console.take(event, at: clock(), completer: completer.candidates)
+        for case .line(let text, _) in wishes { inputHistory?.add(text) }
+        return wishes
     }
 
     /// Whether Ctrl-C leaves now; the first one says what a second would do.
@@ -152,7 +166,7 @@ final class LiveDisplay: ChatDisplay {
     }
 
     /// The program says goodbye, which may take a moment.
-    func showLeaving() {
+    func leaving() {
         board.notice = ("Leaving.", Instant(nanoseconds: .max))
         isStale = true
     }
@@ -181,7 +195,7 @@ final class LiveDisplay: ChatDisplay {
     private func takeBell() -> [UInt8] {
         let newest = board.openNumbers.max() ?? 0
         defer { (rung, hasMention) = (max(rung, newest), false) }
-        return newest > rung || hasMention ? [0x07] : []
+        return ringsBell && (newest > rung || hasMention) ? [0x07] : []
     }
 
     func suspend() {
@@ -192,5 +206,6 @@ final class LiveDisplay: ChatDisplay {
     func close() {
         terminal.write(console.leave(), rowsBelowCursor: nil)
         terminal.close()
+        inputHistory?.flush()
     }
 }

@@ -34,25 +34,11 @@ struct LiveSentences: Sendable {
     /// The words of the narrator, with the author in the author's colour.
     private func line(of message: ChatMessage, _ told: PlainNarrator.Lines, _ names: NameBook) -> [StyledText] {
         let author = names.shown(message.from)
-        let text = message.isEarlier ? Ink.quiet : mentionsMe(message) ? .question : .plain
+        let text = message.isEarlier ? Ink.quiet : message.mentions(me) ? .question : .plain
         return told.results.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }.map { line in
             guard line.hasPrefix(author + ": ") else { return StyledText(String(line), text) }
             return StyledText(author, message.from.id == me.id ? .own : .peer(message.from.id))
                 + StyledText(String(line.dropFirst(author.count)), text)
-        }
-    }
-
-    /// Whether another says this peer's name as a word, or the part of it before an `@`.
-    func mentionsMe(_ message: ChatMessage) -> Bool {
-        guard message.from.id != me.id, !message.isEarlier else { return false }
-        let text = message.text.lowercased(), name = me.name.lowercased()
-        let login = name.prefix { $0 != "@" }
-        return [name, String(login)].contains { name in
-            guard !name.isEmpty else { return false }
-            return text.ranges(of: name).contains { range in
-                let before = text[..<range.lowerBound].last, after = text[range.upperBound...].first
-                return ![before, after].contains { $0.map { $0.isLetter || $0.isNumber } ?? false }
-            }
         }
     }
 }

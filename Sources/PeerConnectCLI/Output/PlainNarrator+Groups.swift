@@ -25,7 +25,7 @@ extension PlainNarrator {
 
     mutating func chat(_ event: NodeEvent, now: Int64) -> Lines {
         var lines = chat(event)
-        if case .chatStarted = event { isInChat = true }
+        if case .chatStarted(_, let role, _, _) = event { (isInChat, isHost) = (true, role == .host) }
         guard case .chatEnded = event else { return lines }
         isInChat = false
         for (peer, answer, at) in refused {
@@ -44,6 +44,7 @@ extension PlainNarrator {
             .note("Chat started with \(list([host] + members.filter { $0.id != me })). \(who(host)) is the host.")
         case .memberJoined(_, let member): .note("\(who(member)) joined the chat.")
         case .memberLeft(_, let member, let reason): .note("\(who(member)) \(Self.departure(reason)).")
+        case .chatEnded(_, .ended, _) where isHost: .note("You ended the chat.")
         case .chatEnded(_, let reason, let cause): .note(Self.ending(reason, cause))
         default: Lines()
         }
@@ -64,7 +65,8 @@ extension PlainNarrator {
             return .note(sentence(transfer, result))
         case .fileDone(let transfer, let results, _):
             defer { forget(transfer) }
-            return .note("Finished with \(title(transfer)). \(summary(of: results))")
+            let what = offers[transfer].map { "#\($0.number), \(Self.describe($0.summary))" } ?? "with a transfer"
+            return .note("Finished \(what). \(summary(of: results))")
         default: return Lines()
         }
     }
@@ -102,14 +104,16 @@ extension PlainNarrator {
         offers[transfer].map { "“\(SafeText.line($0.summary.name))” (#\($0.number))" } ?? "a transfer"
     }
 
+    /// How far an offer is when it is told.
+    enum OfferStage { case asked, running, over }
+
     /// An offer as it is told, and in the list of transfers.
-    func sentence(_ offer: FileOffer) -> String {
+    func sentence(_ offer: FileOffer, _ stage: OfferStage = .asked) -> String {
         let what = "\(Self.describe(offer.summary)), #\(offer.number)."
-        if offer.isMine { return "You offer \(list(offer.to)) \(what)" }
-        guard offer.to.contains(where: { $0.id == me }) else {
-            return "\(names.shown(offer.from)) offers \(list(offer.to)) \(what)"
-        }
-        return "\(names.shown(offer.from)) offers you \(what)\(Self.ways(offer.number))"
+        if offer.isMine { return "You offer\(stage == .over ? "ed" : "") \(list(offer.to)) \(what)" }
+        let does = "\(names.shown(offer.from)) offer\(stage == .over ? "ed" : "s")"
+        guard offer.to.contains(where: { $0.id == me }) else { return "\(does) \(list(offer.to)) \(what)" }
+        return "\(does) you \(what)" + (stage == .asked ? Self.ways(offer.number) : "")
     }
 
     /// What can be typed about an open item, behind the sentence that asks.

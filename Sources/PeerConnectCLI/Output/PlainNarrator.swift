@@ -22,6 +22,8 @@ struct PlainNarrator {
     var offers: [TransferID: FileOffer] = [:]
     private var pace = ProgressPace()
     var isInChat = false
+    /// Of that chat, or the last one.
+    var isHost = false
     /// Who was refused during a chat and when; told after it.
     var refused: [(peer: Peer, answer: Answer, at: Int64)] = []
 

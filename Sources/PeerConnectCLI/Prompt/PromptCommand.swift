@@ -1,33 +1,74 @@
 /// A command of the prompt as the help shows it.
 struct PromptCommand: Sendable {
+    /// What one wants to do.
+    enum Group: String, Sendable {
+        case talk = "Talk"
+        case files = "Files"
+        case people = "Who is who"
+        case own = "Yourself"
+    }
+
     let name: String
     let synopsis: String
     let summary: String
+    let group: Group
+    /// What the list of all says in place of the summary; empty for one that stands in the row before.
+    private let brief: String?
+
+    private init(_ group: Group, _ name: String, _ synopsis: String, _ summary: String, brief: String? = nil) {
+        (self.group, self.name, self.synopsis, self.summary, self.brief) = (group, name, synopsis, summary, brief)
+    }
 
     /// How it is typed: `/send [@PEER]… PATH…`.
     var usage: String { "/" + name + (synopsis.isEmpty ? "" : " " + synopsis) }
 
     /// In the order of the help.
     static let all: [PromptCommand] = [
-        PromptCommand(name: "peers", synopsis: "[TEXT]", summary: "who is there, or those whose name holds TEXT"),
-        PromptCommand(name: "invite", synopsis: "PEER…", summary: "invite into a new chat, or into the one you host"),
-        PromptCommand(name: "start", synopsis: "", summary: "start now, with those who accepted so far"),
-        PromptCommand(name: "accept", synopsis: "[N|PEER]", summary: "accept an invitation or an offer"),
-        PromptCommand(name: "decline", synopsis: "[N|PEER]", summary: "decline an invitation or an offer"),
-        PromptCommand(name: "who", synopsis: "", summary: "who is in the chat"),
-        PromptCommand(name: "send", synopsis: "[@PEER]… PATH…", summary: "offer files and folders to all, or to some"),
-        PromptCommand(name: "transfers", synopsis: "", summary: "the transfers of this chat"),
-        PromptCommand(name: "cancel", synopsis: "[N|PEER]", summary: "stop a transfer"),
-        PromptCommand(name: "leave", synopsis: "", summary: "leave the chat as a member"),
-        PromptCommand(name: "end", synopsis: "", summary: "end the chat as its host, or withdraw invitations"),
-        PromptCommand(name: "trust", synopsis: "PEER", summary: "take files unasked where the options say trusted"),
-        PromptCommand(name: "untrust", synopsis: "PEER", summary: "no longer"),
-        PromptCommand(name: "block", synopsis: "PEER", summary: "decline all of a peer, without telling it"),
-        PromptCommand(name: "unblock", synopsis: "PEER", summary: "no longer"),
-        PromptCommand(name: "history", synopsis: "[TEXT]", summary: "this chat so far, or the messages that hold TEXT"),
-        PromptCommand(name: "files", synopsis: "[TEXT]", summary: "the offers of files, or those that hold TEXT"),
-        PromptCommand(name: "dnd", synopsis: "[on|off]", summary: "refuse every invitation, or no longer"),
-        PromptCommand(name: "help", synopsis: "[COMMAND]", summary: "this list, or one command"),
-        PromptCommand(name: "quit", synopsis: "", summary: "leave the program"),
+        PromptCommand(.talk, "peers", "[TEXT]", "who is there, or those whose name holds TEXT"),
+        PromptCommand(.talk, "invite", "PEER…", "invite into a new chat, or into the one you host"),
+        PromptCommand(.talk, "start", "", "start now, with those who accepted so far"),
+        PromptCommand(
+            .talk, "accept", "[N|PEER]", "accept an invitation or an offer", brief: "answer an invitation or an offer"),
+        PromptCommand(.talk, "decline", "[N|PEER]", "decline an invitation or an offer", brief: ""),
+        PromptCommand(.talk, "who", "", "who is in the chat"),
+        PromptCommand(
+            .talk, "leave", "", "leave the chat as a member", brief: "leave as a member; end it for all as the host"),
+        PromptCommand(.talk, "end", "", "end the chat as its host, or withdraw invitations", brief: ""),
+        PromptCommand(.talk, "history", "[TEXT]", "this chat so far, or the messages that hold TEXT"),
+        PromptCommand(.files, "send", "[@PEER]… PATH…", "offer files and folders to all, or to some"),
+        PromptCommand(.files, "transfers", "", "the transfers of this chat"),
+        PromptCommand(.files, "cancel", "[N|PEER]", "stop a transfer"),
+        PromptCommand(.files, "files", "[TEXT]", "the offers of files, or those that hold TEXT"),
+        PromptCommand(.people, "verify", "PEER", "words to compare, to be sure who it is"),
+        PromptCommand(
+            .people, "trust", "PEER", "take files unasked where the options say trusted",
+            brief: "take files unasked, where set so; no longer"),
+        PromptCommand(.people, "untrust", "PEER", "no longer take files unasked", brief: ""),
+        PromptCommand(
+            .people, "block", "PEER", "decline all of a peer, without telling it",
+            brief: "decline all of a peer, without telling it; no longer"),
+        PromptCommand(.people, "unblock", "PEER", "no longer decline all of a peer", brief: ""),
+        PromptCommand(
+            .own, "name", "NEW", "another name for you; key and ID stay; not in a chat"),
+        PromptCommand(.own, "dnd", "[on|off]", "refuse every invitation, or no longer"),
+        PromptCommand(
+            .own, "quit", "", "leave the program", brief: "leave the program; this list, or one command"),
+        PromptCommand(.own, "help", "[COMMAND]", "this list, or one command", brief: ""),
     ]
+
+    /// All of them in few rows, under what one wants to do: they fit a window of 24 with what stands below.
+    static var overview: [(String, String)] {
+        var rows: [(String, String)] = [], group: Group?
+        for command in all {
+            if command.group != group { rows.append((command.group.rawValue, "")) }
+            group = command.group
+            if command.brief == "", let last = rows.popLast() {
+                // What they take is the same, or the first takes nothing.
+                rows.append((last.0.prefix { $0 != " " } + ", " + command.usage, last.1))
+            } else {
+                rows.append((command.usage, command.brief ?? command.summary))
+            }
+        }
+        return rows
+    }
 }

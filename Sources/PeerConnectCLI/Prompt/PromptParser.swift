@@ -11,6 +11,8 @@ enum PromptLine: Sendable {
     case who
     case transfers
     case record(RecordRequest)
+    /// Both take a while; the other lines wait.
+    case work(ChatWork)
     case help([PromptCommand])
     case quit
     case problem(PeerConnectError)
@@ -66,6 +68,8 @@ struct PromptParser: Sendable {
         case "untrust": change(.untrust, words)
         case "block": change(.block, words)
         case "unblock": change(.unblock, words)
+        case "verify": word(words).map { .work(.verify(Self.peer($0))) }
+        case "name": name(words)
         case "help": help(words)
         default: words.isEmpty ? parseBare(command.name) : nil
         }
@@ -100,8 +104,21 @@ struct PromptParser: Sendable {
     }
 
     private func change(_ change: KnownChange, _ words: [ShellWord]) -> PromptLine? {
-        guard let word = words.first, words.count == 1, !word.text.isEmpty else { return nil }
-        return .record(.change(change, Self.peer(word)))
+        word(words).map { .record(.change(change, Self.peer($0))) }
+    }
+
+    private func word(_ words: [ShellWord]) -> ShellWord? {
+        words.count == 1 ? words.first.flatMap { $0.text.isEmpty ? nil : $0 } : nil
+    }
+
+    /// Blanks need no quotes: there is nothing else that could be meant.
+    private func name(_ words: [ShellWord]) -> PromptLine? {
+        guard !words.isEmpty else { return nil }
+        do {
+            return .work(.rename(try DisplayName(words.map(\.text).joined(separator: " "))))
+        } catch {
+            return .problem(PeerConnectError(.usage, "That does not work, \(GlobalOptions.problem(error))."))
+        }
     }
 
     private func doNotDisturb(_ words: [ShellWord]) -> PromptLine? {

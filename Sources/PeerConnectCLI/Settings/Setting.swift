@@ -12,7 +12,7 @@ struct Setting: Sendable {
     }
 
     let name: String
-    /// The option it stands for; for `history` the one that says no.
+    /// The option it stands for; for what is on by default the one that says no.
     ///
     /// Without dashes it is none that can be typed.
     let option: String
@@ -82,9 +82,18 @@ struct Setting: Sendable {
         Setting(
             name: "plain", option: "--plain", kind: .flag, takes: "true or false", commands: everywhere,
             byDefault: "false", check: { _, _ throws(UsageError) in }),
+        Setting(
+            name: "hold", option: "--hold", kind: .flag, takes: "true or false", commands: ["chat"],
+            byDefault: "false", check: { _, _ throws(UsageError) in }),
+        Setting(
+            name: "bell", option: "--no-bell", kind: .flag, takes: "true or false", commands: ["chat"],
+            byDefault: "true", check: { _, _ throws(UsageError) in }),
     ]
 
     private static let everywhere: Set<String> = ["chat", "browse", "send", "receive"]
+
+    /// The option switches off what is on by default.
+    var isNegated: Bool { option.hasPrefix("--no-") }
 
     /// What is wrong with these values, as the end of a sentence; `nil` when they will do.
     func problem(_ values: [String]) -> String? {
@@ -134,7 +143,7 @@ extension SettingsFile {
     private static func typed(_ setting: Setting, _ values: [String], home: String?) -> [String]? {
         switch (setting.kind, values.first) {
         case (_, nil): nil
-        case (.flag, let value?): (value == "true") == (setting.name == "plain") ? [""] : nil
+        case (.flag, let value?): (value == "true") != setting.isNegated ? [""] : nil
         case (_, let value?):
             setting.name == "into" && value.hasPrefix("~/") ? [(home ?? "") + value.dropFirst()] : values
         }

@@ -43,6 +43,16 @@ extension NodeEngine {
         }
     }
 
+    /// Goes by another name from now on, on the network too; the key stays, and what is stored is not touched.
+    ///
+    /// - Throws: `busy` during a chat or an invitation of its own.
+    package func rename(to name: DisplayName) throws(PeerConnectError) {
+        guard !isStopped else { throw Self.stopping }
+        if case .failed(let error) = machine.rename(to: name.description) { throw error }
+        identity = LocalIdentity(key: identity.key, displayName: name)
+        carryOutEffects()
+    }
+
     /// Offers files in the chat this peer is in; looking at them may take long, so everything is asked again after it.
     private func send(
         _ paths: [String], to references: [PeerReference], _ line: Int?

@@ -16,7 +16,7 @@ package actor NodeEngine {
     nonisolated let queue: EventQueue<NodeEvent>
     private nonisolated let observe: @Sendable (NodeEvent) -> Void
 
-    let identity: LocalIdentity
+    var identity: LocalIdentity
     let settings: NodeSettings
     let context: TLSContext
     let run: RunID

@@ -1,9 +1,5 @@
 /// The lines entered before, for the arrow keys and the search.
 struct InputHistory: Sendable {
-    private static let linesAtMost = 1000
-    /// Sixteen of the longest; older ones go first.
-    private static let bytesAtMost = 256 << 10
-
     private(set) var lines: [String] = []
     private var byteCount = 0
     /// Which line is shown; `nil` for the one being written.
@@ -15,7 +11,7 @@ struct InputHistory: Sendable {
         guard !line.isEmpty, line != lines.last else { return }
         lines.append(line)
         byteCount += line.utf8.count
-        while lines.count > Self.linesAtMost || byteCount > Self.bytesAtMost, lines.count > 1 {
+        while lines.count > LineEditor.historyLines || byteCount > LineEditor.historyBytes, lines.count > 1 {
             byteCount -= lines.removeFirst().utf8.count
         }
     }

@@ -26,6 +26,11 @@ package enum LineEvent: Equatable, Sendable {
 
 /// Edits one input with the keys of Emacs, by grapheme cluster; pure: keys in, events out, `view` for the screen.
 package struct LineEditor: Sendable {
+    /// How many lines are kept for the arrow keys.
+    package static let historyLines = 1000
+    /// Sixteen of the longest; older ones go first.
+    package static let historyBytes = 256 << 10
+
     var buffer = EditBuffer()
     var history = InputHistory()
     var search: HistorySearch?

@@ -14,10 +14,13 @@ package struct LiveArea: Sendable {
 
     package init() {}
 
+    /// A question in a narrow window: two rows of text, and what to type.
+    private static let questionRows = 3
+
     /// The rows for a terminal of this size; one row stays free above them, for finished lines.
     ///
     /// Where they do not all fit, the row of the cursor stays first of all; up to half is for the input, then come
-    /// hints, the oldest question, the status, further questions, transfers, waiting lines and people. The last row
+    /// hints, three rows of questions, the status, further questions, transfers, waiting lines and people. The last row
     /// that is left of a group says how many are missing.
     package func frame(for size: TerminalSize) -> Frame {
         let width = size.columns
@@ -33,9 +36,9 @@ package struct LiveArea: Sendable {
             return min(wanted, free)
         }
         let hintCount = grant(hints.count)
-        let firstQuestion = grant(min(1, questions.count))
+        let firstQuestion = grant(min(Self.questionRows, questions.count))
         let hasStatus = grant(status.isEmpty ? 0 : 1) == 1
-        let questionCount = firstQuestion + grant(questions.count - min(1, questions.count))
+        let questionCount = firstQuestion + grant(questions.count - firstQuestion)
         let transferCount = grant(transfers.count)
         let waitingCount = grant(waiting.count)
         let peopleCount = grant(people.count)

@@ -56,7 +56,7 @@ struct Pen {
         column = column.flatMap { isCertain && $0 + used < width ? $0 + used : nil }
     }
 
-    /// A finished line: the terminal wraps it, so that it is one line for copying and for another width.
+    /// A row of a finished line; should the terminal find it wider than it was counted, it wraps it once more.
     mutating func printLine(_ cells: Row) {
         put(cells[...]) { _ in }
         printed += text + "\r\n"

@@ -39,6 +39,21 @@ package struct StyledText: Equatable, Sendable, ExpressibleByStringInterpolation
         return sum
     }
 
+    /// In rows that fit, see `Row.wrapped(to:)`.
+    package func wrapped(to width: Int) -> [StyledText] {
+        cells.wrapped(to: width).map { row in
+            var text = StyledText()
+            for cell in row {
+                if let last = text.pieces.last, last.ink == cell.ink {
+                    text.pieces[text.pieces.count - 1] = Piece(text: last.text + cell.text, ink: cell.ink)
+                } else {
+                    text.pieces.append(Piece(text: cell.text, ink: cell.ink))
+                }
+            }
+            return text
+        }
+    }
+
     /// The text without its inks.
     package var text: String { pieces.map(\.text).joined() }
     package var isEmpty: Bool { pieces.isEmpty }

@@ -1,0 +1,87 @@
+internal import PeerModel
+internal import PeerTerminal
+
+/// Sentences that are only ever appended.
+///
+/// Where lines are held, what comes in waits for the next Enter, so that nothing is printed into what is being typed;
+/// what Enter itself led to is not held.
+final class PlainDisplay: ChatDisplay {
+    /// A flood is printed instead of kept.
+    private static let heldAtMost = 1000
+
+    private let console: Console
+    private let inputIsTerminal: Bool
+    private let rings: Bool
+    private let asksAboutFiles: Bool
+    private var me: Peer
+    private var holds: Bool
+    private var held: [(text: String, isResult: Bool)] = []
+
+    init(_ run: Run, me: Peer) {
+        console = run.console
+        inputIsTerminal = run.world.inputIsTerminal
+        let isSomeoneThere = run.world.inputIsTerminal && run.console.outIsTerminal
+        // A terminal without a cursor may well write the bell out.
+        rings =
+            isSomeoneThere && run.options.ringsBell && TerminalTraits(environment: run.world.environment).hasCursor
+        holds = run.world.inputIsTerminal && run.options.holdsLines
+        let rule = run.settings.arguments.last("--accept-files")
+        asksAboutFiles = rule != "all" && rule != "none"
+        self.me = me
+    }
+
+    func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
+        if rings, wantsAttention(event) { console.writeErr("\u{7}") }
+        held += told.results.map { ($0, true) } + told.notes.map { ($0, false) }
+        if !holds || Self.isAnswer(event) || held.count > Self.heldAtMost { release() }
+    }
+
+    /// What was typed led to it, just now.
+    private static func isAnswer(_ event: NodeEvent) -> Bool {
+        switch event {
+        case .reply: true
+        case .message(let message): message.ref != nil
+        case .fileOffered(let offer): offer.isMine
+        default: false
+        }
+    }
+
+    /// A question, or a mention.
+    private func wantsAttention(_ event: NodeEvent) -> Bool {
+        switch event {
+        case .inviteReceived: true
+        case .fileOffered(let offer): asksAboutFiles && !offer.isMine && offer.to.contains { $0.id == me.id }
+        case .message(let message): message.mentions(me)
+        default: false
+        }
+    }
+
+    private func release() {
+        for line in held { line.isResult ? console.out(line.text) : console.err(line.text) }
+        held = []
+    }
+
+    func entered() { release() }
+
+    func leaving() {
+        release()
+        holds = false
+    }
+
+    func renamed(_ me: Peer) { self.me = me }
+
+    func answer(_ line: Int, _ answer: ChatAnswer) {
+        answer.sentences.forEach(console.out)
+        if !answer.table.isEmpty { console.out(Help.table(answer.table)) }
+    }
+
+    func refuse(_ line: Int, _ error: PeerConnectError) { report(error) }
+
+    func report(_ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(console.err) }
+
+    func note(_ text: String) { console.err(text) }
+
+    func expect(_ text: String, line: Int, isHeld: Bool) {
+        if isHeld, inputIsTerminal { note("That waits for the chat to start.") }
+    }
+}
