@@ -97,7 +97,8 @@ struct PieceReceiver {
     }
 
     private func receive(_ stream: inout TLSStream, from piece: UInt64) throws(StreamError) {
-        var last = piece, isSigned = false
+        // Whether the sender's signature must come next: who is served from here would wait for it without end.
+        var last = piece, owesCheckpoint = false
         while true {
             let head = try stream.readAll(FrameHeader.size)
             guard let header = try? FrameHeader(parsing: head), header.length <= Limits.dataPayload else {
@@ -105,22 +106,24 @@ struct PieceReceiver {
             }
             switch DataFrame(rawValue: header.kind) {
             case .piece:
+                guard !owesCheckpoint else { throw .violation("a checkpoint is missing") }
                 guard let buffer = queue.buffer() else { throw .ended }
                 try readPiece(&stream, length: header.length, after: last, into: buffer)
                 last = buffer.index
-                isSigned = false
+                owesCheckpoint = PieceLedger.isCheckpoint(last, of: ledger.pieces)
                 guard queue.put(.piece(buffer)) else { throw .ended }
             case .checkpoint:
                 let payload = try stream.readAll(header.length)
                 guard let checkpoint = try? Checkpoint(parsing: payload) else {
                     throw .violation("a checkpoint that cannot be read")
                 }
-                guard checkpoint.index == last, !isSigned, PieceLedger.isCheckpoint(last, of: ledger.pieces) else {
+                guard owesCheckpoint, checkpoint.index == last else {
                     throw .violation("a checkpoint where none belongs")
                 }
-                isSigned = true
+                owesCheckpoint = false
                 guard queue.put(.checkpoint(checkpoint)) else { throw .ended }
             case .end:
+                guard !owesCheckpoint else { throw .violation("a checkpoint is missing") }
                 let payload = try stream.readAll(header.length)
                 guard let end = try? StreamEnd(parsing: payload) else {
                     throw .violation("an end that cannot be read")
