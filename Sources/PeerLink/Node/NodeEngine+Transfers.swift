@@ -53,14 +53,18 @@ extension NodeEngine {
         start("hash") { [weak self] in
             PieceHasher.run(source, ledger, transfer, key)
             guard let reason = ledger.state.read({ $0.failure }) else { return }
-            self?.loop.post { self?.assumeIsolated { $0.report(.sourceFailed(transfer, reason)) } }
+            self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
         } onFailure: {
             ledger.fail(.lost)
         }
     }
 
     private func sending(_ job: TransferJob, to peer: PeerID, from piece: UInt64, _ origin: DataOrigin) {
-        let pump = Pump(), sender = PieceSender(store: job.store, ledger: job.ledger)
+        let pump = Pump(), transfer = job.transfer
+        let own = job.source.map { OwnFiles(source: $0, key: identity.key) }
+        let sender = PieceSender(store: job.store, ledger: job.ledger, own: own) { [weak self] reason in
+            self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
+        }
         job.send(to: peer, by: pump)
         // How it went for the neighbour is the neighbour's to say, on its control connection.
         start("send") {
@@ -68,6 +72,12 @@ extension NodeEngine {
         } onFailure: {
             // The neighbour waits for this connection no longer than its ticket lives.
         }
+    }
+
+    /// Whoever still waits for the bytes hears why they do not come.
+    private func sourceFailed(_ transfer: TransferID, _ reason: TransferReason) {
+        guard hub.jobs[transfer] != nil else { return }
+        report(.sourceFailed(transfer, reason))
     }
 
     func route(_ connection: ControlConnection, _ remote: RemotePeer, _ open: Open) -> DataRoute {

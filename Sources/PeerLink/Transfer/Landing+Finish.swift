@@ -44,7 +44,7 @@ extension Landing {
         for index in changed.map({ Int($0) }) where index < manifest.entries.count {
             let entry = manifest.entries[index]
             guard entry.kind == .file, dropped.insert(index).inserted else { continue }
-            skipped.append("\(entry.path): it changed while it was sent")
+            skipped.append("\(entry.path): it, or a file sent with it, changed while it was sent")
             guard let (parent, name) = try? places.parent(of: entry.path) else { continue }
             // Others may still be owed its bytes, which their checks count on.
             if places.dropped.count < LandingPlaces.held { places.dropped[index] = try? parent.openFile(name) }

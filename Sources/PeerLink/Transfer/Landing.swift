@@ -50,6 +50,7 @@ package final class Landing: PieceReading {
 
     package let length: UInt64
     let manifestLength: UInt64
+    let hasSeveralFiles: Bool
     let path: String
     let into: Folder
     let partials: Folder
@@ -78,6 +79,7 @@ package final class Landing: PieceReading {
             throw .unwritable("\(SafeText.line(path)) cannot be written.")
         }
         manifestLength = offer.manifestLength
+        hasSeveralFiles = offer.files > 1
         length = offer.manifestLength &+ offer.size
         let places = LandingPlaces(into: into, partial: partial)
         writer = Mutex(LandingWriter(offer, places))
@@ -207,6 +209,11 @@ package final class Landing: PieceReading {
             throw .unreadable("\(SafeText.line(path)) cannot be read: \(error.reason).")
         }
         guard count == buffer.count else { throw .changed }
+    }
+
+    /// The files with bytes in this part of the stream, once the manifest is here.
+    func files(in range: Range<UInt64>) -> [Int] {
+        shared.withLock { $0.manifest }?.files(in: range, behind: manifestLength) ?? []
     }
 
     private func open(_ entry: Int, _ path: String) throws(SystemError) -> OpenFile {
