@@ -152,15 +152,13 @@ extension NodeEngine {
                         mended: landed.mended, skipped: landed.skipped)))
             report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
         case .kept: report(.stored(transfer))
-        case .failed(let reason, let text): failed(keeper, reason, text)
+        case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)
         }
     }
 
-    private func failed(_ keeper: Keeper, _ reason: TransferReason, _ text: String) {
+    private func failed(_ keeper: Keeper, _ reason: TransferReason, _ text: String, by culprit: PieceIntake.Culprit?) {
         guard let job = hub.jobs[keeper.transfer] else { return }
-        if reason == .corrupt, keeper.neighbour.id != keeper.sender.id {
-            let text =
-                "What \(keeper.sender.name) sends was altered by \(keeper.neighbour.name), who passes it on: \(text)"
+        if let culprit, let text = blame(culprit, keeper, text) {
             emit(.warning(code: .badSignature, peer: keeper.neighbour, message: text))
         }
         if !keeper.isSpool, job.isWanted {
@@ -172,6 +170,18 @@ extension NodeEngine {
         guard keeper.isSpool || !job.isSpooled else { return }
         job.end(reason)
         report(.sourceFailed(keeper.transfer, reason))
+    }
+
+    /// Names who passes the files on, and as the one who altered them only if nobody else can have done it.
+    private func blame(_ culprit: PieceIntake.Culprit, _ keeper: Keeper, _ text: String) -> String? {
+        let (sender, neighbour) = (keeper.sender, keeper.neighbour)
+        guard neighbour.id != sender.id else { return nil }
+        let start = "What \(sender.name) sends was altered by \(neighbour.name), who passes it on"
+        return switch culprit {
+        case .neighbour: "\(start): \(text)"
+        case .neighbourOrSender: "\(start), or by \(sender.name): \(text)"
+        case .sender: nil
+        }
     }
 
     // MARK: The connection

@@ -8,7 +8,7 @@ struct PieceIntake {
     enum Keeping {
         /// The files themselves; every piece and signature is checked.
         case landing(Landing)
-        /// Only to be relayed: lengths were checked, hashes and signatures are passed on.
+        /// Only to be relayed: lengths and signatures are checked, hashes of pieces are passed on.
         case spool(Spool)
     }
 
@@ -16,7 +16,16 @@ struct PieceIntake {
         case landed(Landing.Landed, isPartial: Bool)
         /// All of it is here, for others only.
         case kept
-        case failed(TransferReason, String)
+        case failed(TransferReason, String, by: Culprit?)
+    }
+
+    /// Who can have caused that files did not arrive as they were offered.
+    enum Culprit {
+        /// Who hands them over, and checks itself what was found wrong here.
+        case neighbour
+        /// Who hands them over or who sends them: a relay does not hash what it passes on.
+        case neighbourOrSender
+        case sender
     }
 
     let keeping: Keeping
@@ -35,7 +44,7 @@ struct PieceIntake {
     func run() -> Outcome {
         defer { queue.close() }
         let outcome = take()
-        guard case .failed(let reason, _) = outcome else { return outcome }
+        guard case .failed(let reason, _, _) = outcome else { return outcome }
         ledger.fail(reason)
         if case .landing(let landing) = keeping {
             _ = landing.giveUp(keeping: false)
@@ -58,7 +67,7 @@ struct PieceIntake {
                 case .end(let end): return try finish(end, chain, misfits)
                 }
             } catch {
-                return .failed(error.reason, error.text)
+                return .failed(error.reason, error.text, by: Self.culprit(error))
             }
         }
     }
@@ -102,10 +111,8 @@ struct PieceIntake {
     }
 
     private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
-        if case .landing = keeping {
-            guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
-            else { throw .corrupt("the pieces up to \(checkpoint.index) are not those the sender signed") }
-        }
+        guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
+        else { throw .unchecked("the pieces up to \(checkpoint.index) are not those the sender signed") }
         ledger.state.update { $0.checkpoints[checkpoint.index] = checkpoint.signature }
     }
 
@@ -113,14 +120,14 @@ struct PieceIntake {
         _ end: StreamEnd, _ chain: PieceChain, _ misfits: [UInt64]
     ) throws(TransferFailure) -> Outcome {
         guard end.index == ledger.pieces, ledger.state.read({ $0.count }) == ledger.pieces else {
-            throw .corrupt("the stream ended before its last piece")
+            throw .unchecked("the stream ended before its last piece")
+        }
+        guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
+            throw .unchecked("the end is not what the sender signed")
         }
         guard case .landing(let landing) = keeping else {
             ledger.state.update { $0.end = end }
             return .kept
-        }
-        guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
-            throw .corrupt("the end is not what the sender signed")
         }
         let changed = Set(end.changed.map { Int($0) })
         for piece in misfits {
@@ -133,14 +140,21 @@ struct PieceIntake {
         return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
     }
 
+    private static func culprit(_ failure: TransferFailure) -> Culprit? {
+        switch failure {
+        case .corrupt: .neighbourOrSender
+        case .unchecked: .neighbour
+        case .misleading: .sender
+        default: nil
+        }
+    }
+
     private func broken(_ error: StreamError) -> Outcome {
-        let (reason, text): (TransferReason, String) =
-            switch error {
-            case .stalled: (.stalled, "nothing has come for 30 s")
-            case .violation(let text): (.corrupt, text)
-            default: (.lost, "the connection broke")
-            }
-        return .failed(reason, text)
+        switch error {
+        case .stalled: .failed(.stalled, "nothing has come for 30 s", by: nil)
+        case .violation(let text): .failed(.corrupt, text, by: .neighbour)
+        default: .failed(.lost, "the connection broke", by: nil)
+        }
     }
 }
 

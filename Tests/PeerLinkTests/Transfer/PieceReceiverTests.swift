@@ -45,7 +45,7 @@ import Testing
         "A checkpoint that is left out ends the connection: whoever is served would wait for it", arguments: [16, 17])
     func missingCheckpoint(left: UInt64) async throws {
         let outcome = try await spooled(ScriptedStream(Self.pieces)) { ($0 == 16 || $0 == 17) && $0 != left }
-        guard case .failed(.corrupt, _)? = outcome else {
+        guard case .failed(.corrupt, _, by: _)? = outcome else {
             Issue.record("\(String(describing: outcome))")
             return
         }
