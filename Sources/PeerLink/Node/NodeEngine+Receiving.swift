@@ -4,6 +4,8 @@ internal import PeerSystem
 internal import PeerTLS
 internal import PeerWire
 
+typealias LandingOpener = @Sendable (String, TransferID, OfferBody) throws(TransferFailure) -> Landing
+
 /// Bytes that come in: asked for from a neighbour, kept by a thread of their own.
 extension NodeEngine {
     /// Where the bytes come from.
@@ -30,12 +32,12 @@ extension NodeEngine {
 
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
-        let downloads = settings.downloads, promised = hub.promised
+        let downloads = settings.downloads, promised = hub.promised, openLanding = openLanding
         let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
         let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
             guard !isTooMuch else { throw .tooLarge }
             guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
-            return .landing(try Landing(folder: downloads, transfer: transfer, offer: body))
+            return .landing(try openLanding(downloads, transfer, body))
         }
         if let job = hub.jobs[transfer] {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
@@ -52,7 +54,15 @@ extension NodeEngine {
     /// Receives only to pass on.
     func relay(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
         let length = body.manifestLength + body.size, spools = settings.spools, promised = hub.promised
-        fetch(TransferJob(transfer, length: length, isSpooled: true), body.size, source) { () throws(TransferFailure) in
+        let job: TransferJob
+        if let begun = hub.jobs[transfer], begun.passOnOnly() {
+            // This peer has given its own files up before any came; others may be waiting for them already.
+            job = begun
+        } else {
+            hub.jobs[transfer]?.end(.lost)
+            job = TransferJob(transfer, length: length, isSpooled: true)
+        }
+        fetch(job, body.size, source) { () throws(TransferFailure) in
             // Relaying may use half of what is free.
             guard FreeSpace.isEnough(for: length * 2, at: spools, promised: promised) else { throw .diskFull }
             return .spool(try Spool(folder: spools, length: length))
@@ -111,7 +121,6 @@ extension NodeEngine {
         } else if job?.isSpooled == true {
             report(.received(keeper.transfer, .failed, error.reason), text: error.text, of: keeper.sender)
         } else {
-            _ = hub.remove(keeper.transfer)
             report(.notBegun(keeper.transfer, error.reason), text: error.text, of: keeper.sender)
         }
     }
@@ -119,10 +128,9 @@ extension NodeEngine {
     /// There is a place: now the bytes may come.
     private func begun(_ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue) {
         guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
-            if case .landing(let landing) = keeping { _ = landing.giveUp(keeping: false) }
-            queue.fail(.ended)
+            queue.dismiss()
             // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
-            guard case .neighbour = keeper.feed, hub.remove(keeper.transfer) != nil else { return }
+            guard case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
             return report(.notBegun(keeper.transfer, .left))
         }
         switch keeping {
@@ -152,6 +160,7 @@ extension NodeEngine {
                         mended: landed.mended, skipped: landed.skipped)))
             report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
         case .kept: report(.stored(transfer))
+        case .dismissed: break
         case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)
         }
     }

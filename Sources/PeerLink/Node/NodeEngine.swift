@@ -35,6 +35,10 @@ package actor NodeEngine {
     var dialOf: [ConnectionID: DialID] = [:]
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
+    /// How received files get their place; it may block.
+    var openLanding: LandingOpener = { (folder, transfer, offer) throws(TransferFailure) in
+        try Landing(folder: folder, transfer: transfer, offer: offer)
+    }
     var discovery: Discovery?
     var interfaceMonitor: InterfaceMonitor?
     /// What this machine is connected to directly.

@@ -34,7 +34,7 @@ extension Landing {
     }
 
     private func sync() throws(TransferFailure) {
-        do { try into.syncFileSystem() } catch { throw TransferFailure(writing: path, error) }
+        do { try syncing(into) } catch { throw TransferFailure(writing: path, error) }
     }
 
     private func drop(

@@ -1,5 +1,5 @@
 package import PeerModel
-internal import PeerSystem
+package import PeerSystem
 package import PeerWire
 internal import Synchronization
 
@@ -39,6 +39,8 @@ package final class Landing: PieceReading {
         case givenUp
     }
 
+    package typealias Syncing = @Sendable (Folder) throws(SystemError) -> Void
+
     /// Who removes what was given up.
     package enum Removal: Sendable {
         /// The thread that writes, when it notices; or nobody, since the files have landed.
@@ -57,14 +59,18 @@ package final class Landing: PieceReading {
     let partialName: String
     let writer: Mutex<LandingWriter>
     let shared: Mutex<Shared>
+    /// Waits until what was written is on the disk.
+    let syncing: Syncing
     private let stage = Mutex(Stage.writing)
 
     /// Makes the folder for received files if it is not there, and an empty one for this transfer in it.
     ///
     /// What an earlier attempt left is removed, unless it is going on in another process.
     package init(
-        folder path: String, transfer: TransferID, offer: OfferBody
+        folder path: String, transfer: TransferID, offer: OfferBody,
+        syncing: @escaping Syncing = { (folder) throws(SystemError) in try folder.syncFileSystem() }
     ) throws(TransferFailure) {
+        self.syncing = syncing
         let partial: Folder
         do {
             self.path = try Paths.absolute(path)

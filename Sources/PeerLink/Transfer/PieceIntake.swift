@@ -17,6 +17,8 @@ struct PieceIntake {
         /// All of it is here, for others only.
         case kept
         case failed(TransferReason, String, by: Culprit?)
+        /// It had not begun; the ledger is as it was.
+        case dismissed
     }
 
     /// Who can have caused that files did not arrive as they were offered.
@@ -44,8 +46,11 @@ struct PieceIntake {
     func run() -> Outcome {
         defer { queue.close() }
         let outcome = take()
-        guard case .failed(let reason, _, _) = outcome else { return outcome }
-        ledger.fail(reason)
+        switch outcome {
+        case .landed, .kept: return outcome
+        case .failed(let reason, _, _): ledger.fail(reason)
+        case .dismissed: break
+        }
         if case .landing(let landing) = keeping {
             _ = landing.giveUp(keeping: false)
             landing.remove()
@@ -150,7 +155,8 @@ struct PieceIntake {
     }
 
     private func broken(_ error: StreamError) -> Outcome {
-        switch error {
+        if queue.isDismissed { return .dismissed }
+        return switch error {
         case .stalled: .failed(.stalled, "nothing has come for 30 s", by: nil)
         case .violation(let text): .failed(.corrupt, text, by: .neighbour)
         default: .failed(.lost, "the connection broke", by: nil)

@@ -28,6 +28,7 @@ final class ArrivalQueue: Sendable {
         var free: [PieceBuffer]
         var failure: StreamError?
         var isClosed = false
+        var isDismissed = false
     }
 
     /// Three pieces, what is signed behind them, and the end.
@@ -63,6 +64,16 @@ final class ArrivalQueue: Sendable {
 
     /// Nothing more will come; never waits.
     func fail(_ error: StreamError) { state.update { $0.failure = $0.failure ?? error } }
+
+    /// Nothing was asked for, and nothing will be: whoever keeps what comes has nothing to tell.
+    func dismiss() {
+        state.update {
+            $0.isDismissed = true
+            $0.failure = $0.failure ?? .ended
+        }
+    }
+
+    var isDismissed: Bool { state.read { $0.isDismissed } }
 
     /// The next arrival, or the failure behind the last one.
     func next() throws(StreamError) -> Arrival {

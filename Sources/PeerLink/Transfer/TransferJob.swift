@@ -15,7 +15,7 @@ final class TransferJob {
     let source: TransferSource?
     var isHashing = false
     /// Whether the bytes are kept in a spool, to be passed on.
-    let isSpooled: Bool
+    private(set) var isSpooled: Bool
     /// This peer's own files, once they have a place.
     var landing: Landing?
     /// Whether this peer wants the files for itself.
@@ -47,6 +47,18 @@ final class TransferJob {
     /// One of somebody else, received to be kept or to be passed on.
     convenience init(_ transfer: TransferID, length: UInt64, isSpooled: Bool) {
         self.init(transfer, KeptStream(length: length), source: nil, isSpooled: isSpooled, isWanted: !isSpooled)
+    }
+
+    /// What was to be kept as files is only passed on now; false when something has come already.
+    ///
+    /// Who waits for pieces goes on waiting for the same ones.
+    func passOnOnly() -> Bool {
+        guard source == nil, !isSpooled, landing == nil, receiving == nil,
+            ledger.state.read({ $0.hashes.isEmpty && $0.failure == nil })
+        else { return false }
+        isSpooled = true
+        isWanted = false
+        return true
     }
 
     /// Bytes that will still be written for it.
