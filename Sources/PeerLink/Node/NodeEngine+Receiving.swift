@@ -90,7 +90,7 @@ extension NodeEngine {
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
-        let transfer = job.transfer, meter = ProgressMeter()
+        let transfer = job.transfer, length = ledger.length, meter = ProgressMeter()
         start("intake") { [weak self] in
             let keeping: PieceIntake.Keeping
             do throws(TransferFailure) { keeping = try open() } catch {
@@ -101,7 +101,8 @@ extension NodeEngine {
             let intake = PieceIntake(
                 keeping: keeping, queue: queue, ledger: ledger, transfer: transfer, key: key,
                 progress: { bytes in
-                    guard !isSpool, meter.isDue() else { return }
+                    // All of it always: the host then waits longer, until it is on the disk.
+                    guard !isSpool, meter.isDue() || bytes == length else { return }
                     self?.loop.post { self?.assumeIsolated { $0.report(.progress(transfer, bytes)) } }
                 })
             let outcome = intake.run()

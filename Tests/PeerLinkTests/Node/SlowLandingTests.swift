@@ -63,6 +63,22 @@ extension NodeEngine {
         #expect(await stage[name].engine.perform(.send(paths: [path], to: []), line: nil).isDone)
     }
 
+    @Test("That the last byte has come is told at once, not when it is safe on the disk")
+    func lastByteIsTold() async throws {
+        let stage = try await TransferStage(host: "host", members: ["ada"], takers: ["ada"])
+        let hold = await stage["ada"].engine.holdSync()
+        try await send(stage.file("data", 5 << 20), by: "host", on: stage)
+        #expect(await hold.reached())
+        let all = try await stage["host"].next("the last progress") { event in
+            if case .fileProgress(let progress) = event, progress.bytes == progress.size { progress.bytes } else { nil }
+        }
+        #expect(all == 5 << 20)
+        #expect(await !stage["host"].has { $0.result(of: "ada") != nil })
+        hold.open()
+        #expect(try await stage["host"].next("a result") { $0.result(of: "ada") }.status == .verified)
+        await stage.stop()
+    }
+
     @Test(
         "Who is served from files that the host then cannot keep, or does not want, gets them nevertheless",
         arguments: [true, false])
