@@ -1,0 +1,31 @@
+import PeerModel
+import PeerSystem
+import PeerTLS
+import PeerWire
+import Testing
+
+@testable import PeerLink
+
+@Suite("Tickets") struct TransferHubTests {
+    private let peer = PeerID(SHA256.hash([1]))
+    private let later = BootClock.now() + 30
+
+    private func job(_ byte: UInt8) -> TransferJob {
+        TransferJob(TransferID(SHA256.hash([byte])), length: 10, isSpooled: true)
+    }
+
+    @Test("A peer that asks with a ticket it was given does not take that ticket away")
+    func takenTicket() {
+        var hub = TransferHub()
+        let ours = job(1), theirs = job(2), queue = ArrivalQueue(), key = [UInt8](repeating: 7, count: 16)
+        hub.issue(
+            key, Ticket(transfer: ours.transfer, peer: peer, use: .receive(ours, queue), deadline: later))
+        hub.issue(
+            key, Ticket(transfer: theirs.transfer, peer: peer, use: .send(theirs, from: 0), deadline: later))
+        let ticket = hub.redeem(Open(transfer: ours.transfer, ticket: key), by: peer)
+        guard case .receive? = ticket?.use else {
+            Issue.record("not the ticket that was handed out first")
+            return
+        }
+    }
+}
