@@ -28,4 +28,26 @@ import Testing
             return
         }
     }
+
+    @Test("A neighbour that asks again and again has one thread, and the newest request is served next")
+    func onePerNeighbour() {
+        let job = job(1)
+        var started: [Int] = [], pumps: [Pump] = []
+        for number in 0..<1000 {
+            job.send(to: peer) { pump in
+                started.append(number)
+                pumps.append(pump)
+            }
+        }
+        #expect(started == [0])
+        job.sent(to: peer, by: Pump())
+        #expect(started == [0])
+        job.sent(to: peer, by: pumps[0])
+        #expect(started == [0, 999])
+        job.sent(to: peer, by: pumps[0])
+        #expect(job.sending.count == 1)
+        job.sent(to: peer, by: pumps[1])
+        #expect(job.sending.isEmpty)
+        #expect(started == [0, 999])
+    }
 }
