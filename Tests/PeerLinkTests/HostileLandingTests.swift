@@ -60,7 +60,7 @@ struct HostileLandingTests {
         let own = try #require(try partials.names().names.first)
         try partials.folder(own).folder("d").makeLink("e", to: into("outside"))
         try landing.append([1, 2])
-        let landed = try landing.finish(dropping: [])
+        let landed = try #require(try landing.finish(dropping: []))
         #expect(landed.mended == ["d/e → e (1)"])
         #expect(try TemporaryFolder.tree(into("outside")).isEmpty)
         #expect(try Paths.status(into("in/d/e (1)/x")).size == 1)

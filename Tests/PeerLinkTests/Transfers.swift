@@ -66,7 +66,7 @@ func receive(
 ) throws -> Landing.Landed {
     let landing = try landing(of: source, in: path)
     try copy(source, to: landing, partSize: partSize)
-    return try landing.finish(dropping: changed.map { UInt32($0) })
+    return try #require(try landing.finish(dropping: changed.map { UInt32($0) }))
 }
 
 func copy(_ source: TransferSource, to landing: Landing, partSize: Int = 1 << 20) throws {

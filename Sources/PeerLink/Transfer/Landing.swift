@@ -33,7 +33,7 @@ package final class Landing: PieceReading {
         /// Nobody here wants them; they are written on because others are served from them.
         case unwanted
         /// They get their names: too late to give them up.
-        case finishing
+        case landing
         /// All here, for others only.
         case kept
         case givenUp
@@ -157,20 +157,20 @@ package final class Landing: PieceReading {
             case .kept where !keeping:
                 stage = .givenUp
                 return .mustBeRemoved
-            case .kept, .finishing, .givenUp: return .notNeeded
+            case .kept, .landing, .givenUp: return .notNeeded
             }
         }
     }
 
     /// Whether the files may get their names now; if not, they are kept for others.
-    func mayFinish() throws(TransferFailure) -> Bool {
+    func mayLand() throws(TransferFailure) -> Bool {
         try stage.withLock { (stage) throws(TransferFailure) in
             switch stage {
-            case .writing, .finishing: stage = .finishing
+            case .writing, .landing: stage = .landing
             case .unwanted, .kept: stage = .kept
             case .givenUp: throw .givenUp
             }
-            return stage == .finishing
+            return stage == .landing
         }
     }
 

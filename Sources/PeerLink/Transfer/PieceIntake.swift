@@ -140,8 +140,7 @@ struct PieceIntake {
             guard !files.isEmpty, changed.isSuperset(of: files) else { throw Self.altered(piece) }
         }
         ledger.state.update { $0.end = end }
-        guard try landing.mayFinish() else { return .kept }
-        let landed = try landing.finish(dropping: end.changed)
+        guard let landed = try landing.finish(dropping: end.changed) else { return .kept }
         return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
     }
 

@@ -79,6 +79,21 @@ extension NodeEngine {
         await stage.stop()
     }
 
+    @Test("What was told to have failed does not land afterwards")
+    func noLandingAfterwards() async throws {
+        let stage = try await TransferStage(host: "host", members: ["ada"], takers: ["ada"])
+        let hold = await stage["ada"].engine.holdSync()
+        try await send(stage.file("data", 2 << 20), by: "host", on: stage)
+        #expect(await hold.reached())
+        #expect(await stage["host"].engine.perform(.end, line: nil).isDone)
+        #expect(try await stage["ada"].next("a result") { $0.result(of: "ada") }.status == .failed)
+        hold.open()
+        #expect(await stage["ada"].engine.idle())
+        #expect(await !stage["ada"].has { $0.received != nil })
+        #expect(try stage.arrived("ada").isEmpty)
+        await stage.stop()
+    }
+
     @Test(
         "Who is served from files that the host then cannot keep, or does not want, gets them nevertheless",
         arguments: [true, false])
