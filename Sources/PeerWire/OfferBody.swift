@@ -23,7 +23,7 @@ package struct OfferBody: Hashable, Sendable {
     package let manifestHash: Digest
     /// For whom it is: 1 to 64, ascending, each once.
     package let recipients: [PeerID]
-    /// The first top-level names, 1 to 20; foreign text for display only, the manifest decides.
+    /// The first top-level names, 1 to 20; foreign text, which recipients compare with the manifest.
     package let names: [String]
 
     /// An offer to be signed: sorts the recipients, keeps the first 20 names.
@@ -45,6 +45,11 @@ package struct OfferBody: Hashable, Sendable {
         self.names = names.prefix(Limits.topNames).map {
             DisplayName.cut($0, toBytes: Int(Self.nameSizes.upperBound))
         }
+    }
+
+    /// How `names` has a top-level entry: folders end in `/` where that fits.
+    package static func shownName(_ name: String, isFolder: Bool) -> String {
+        DisplayName.cut(isFolder ? name + "/" : name, toBytes: Int(nameSizes.upperBound))
     }
 
     /// What a person is shown before accepting.

@@ -60,7 +60,7 @@ struct HostileLandingTests {
         let own = try #require(try partials.names().names.first)
         try partials.folder(own).folder("d").makeLink("e", to: into("outside"))
         try landing.append([1, 2])
-        let landed = try landing.finish(dropping: [])
+        let landed = try #require(try landing.finish(dropping: []))
         #expect(landed.mended == ["d/e → e (1)"])
         #expect(try TemporaryFolder.tree(into("outside")).isEmpty)
         #expect(try Paths.status(into("in/d/e (1)/x")).size == 1)
@@ -79,6 +79,43 @@ struct HostileLandingTests {
             landing.remove()
         }
         #expect(try TemporaryFolder.tree(into.path).isEmpty)
+    }
+
+    @Test(
+        "What lands has the names that were shown with the offer",
+        arguments: [["b"], ["a", "b"], ["d/"], ["a", "d"], ["a/", "d/"], ["a", "d/", "e"]])
+    func otherNames(names: [String]) throws {
+        let manifest = try #require(Manifest([entry("a", size: 1), entry("d", .folder), entry("d/b")]))
+        let bytes = try manifest.encoded()
+        let wrong = try offer(bytes, entries: 3, files: 2, size: 1, names: names)
+        let refused = try Landing(folder: into.path, transfer: wrong.transfer, offer: wrong)
+        #expect(throws: TransferFailure.self) { try refused.append(bytes) }
+        // Before any file was made.
+        #expect(try TemporaryFolder.tree(into(".peerconnect-partial")).count == 1)
+        refused.remove()
+        let right = try offer(bytes, entries: 3, files: 2, size: 1, names: ["d/", "a"])
+        let landing = try Landing(folder: into.path, transfer: right.transfer, offer: right)
+        try landing.append(bytes)
+        landing.remove()
+    }
+
+    @Test("An offer shows the first twenty names, and more may land")
+    func manyNames() throws {
+        let names = (10..<35).map { "f\($0)" }
+        let manifest = try #require(Manifest(names.map { entry($0) })), bytes = try manifest.encoded()
+        for (shown, isRight) in [
+            (names.suffix(20), true), (names.prefix(19), false), (names.prefix(19) + ["x"], false),
+            (names.prefix(19) + [names[0]], false),
+        ] {
+            let offer = try offer(bytes, entries: 25, files: 25, size: 0, names: Array(shown))
+            let landing = try Landing(folder: into.path, transfer: offer.transfer, offer: offer)
+            if isRight {
+                try landing.append(bytes)
+            } else {
+                #expect(throws: TransferFailure.self) { try landing.append(bytes) }
+            }
+            landing.remove()
+        }
     }
 
     @Test(

@@ -78,7 +78,7 @@ struct LandingTests {
         let landing = try landing(of: source, in: into.path)
         try copy(source, to: landing, partSize: 64 << 10)
         #expect(try landing.bytes() == stream)
-        let landed = try landing.finish(dropping: [])
+        let landed = try #require(try landing.finish(dropping: []))
         #expect(landed.paths == [into("t")])
         #expect(try TemporaryFolder.tree(into.path) == TemporaryFolder.tree(from.path))
         #expect(rename(into("t"), into("moved")) == 0)
@@ -178,8 +178,8 @@ struct LandingTests {
         }
         let second = try landing(of: source, in: into.path), third = try landing(of: source, in: into.path)
         for landing in [second, third] { try copy(source, to: landing) }
-        #expect(try second.finish(dropping: []).paths == [into("a")])
-        #expect(try third.finish(dropping: []).paths == [into("a (1)")])
+        #expect(try second.finish(dropping: [])?.paths == [into("a")])
+        #expect(try third.finish(dropping: [])?.paths == [into("a (1)")])
         try expectInto(["a", "a (1)"])
     }
 
@@ -202,7 +202,7 @@ struct LandingTests {
         let source = try SourceWalk.walk(paths: [from("t"), from("u")])
         let landing = try landing(of: source, in: into.path)
         try copy(source, to: landing)
-        let landed = try landing.finish(dropping: [1, 3, 0, 99])
+        let landed = try #require(try landing.finish(dropping: [1, 3, 0, 99]))
         #expect(landed.paths == [into("t")])
         #expect(landed.skipped.map { String($0.prefix { $0 != ":" }) } == ["t/a", "u"])
         #expect(try TemporaryFolder.tree(into.path, times: false).map { $0.prefix(3) } == ["t/ ", "t/b"])
@@ -221,5 +221,28 @@ struct LandingTests {
         #expect(throws: TransferFailure.self) { try landing.bytes(at: landing.received - 1, count: 2) }
         #expect(throws: TransferFailure.self) { try landing.bytes(at: .max, count: 1) }
         #expect(throws: TransferFailure.self) { try landing.append([2, 3, 4]) }
+    }
+
+    @Test("Transfers that begin and end at once in the same folder do not disturb each other")
+    func partialsComeAndGo() async throws {
+        let into = try TemporaryFolder()
+        let failures = Monitor([String]()), running = Monitor(4)
+        for number in 0..<4 {
+            try BlockingThread.spawn("landings") { [path = into.path] in
+                for _ in 0..<400 {
+                    do {
+                        let entry = ManifestEntry(
+                            kind: .file, mode: 0o644, seconds: 0, nanoseconds: 0, size: 0, path: "f\(number)",
+                            target: "")
+                        try landing([entry], in: path).0.remove()
+                    } catch {
+                        failures.update { $0.append("\(error)") }
+                    }
+                }
+                running.update { $0 -= 1 }
+            }
+        }
+        while running.read({ $0 > 0 }) { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(failures.read { $0 }.isEmpty)
     }
 }

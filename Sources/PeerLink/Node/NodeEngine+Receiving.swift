@@ -4,6 +4,8 @@ internal import PeerSystem
 internal import PeerTLS
 internal import PeerWire
 
+typealias LandingOpener = @Sendable (String, TransferID, OfferBody) throws(TransferFailure) -> Landing
+
 /// Bytes that come in: asked for from a neighbour, kept by a thread of their own.
 extension NodeEngine {
     /// Where the bytes come from.
@@ -30,12 +32,12 @@ extension NodeEngine {
 
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
-        let downloads = settings.downloads, promised = hub.promised
+        let downloads = settings.downloads, promised = hub.promised, openLanding = openLanding
         let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
         let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
             guard !isTooMuch else { throw .tooLarge }
             guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
-            return .landing(try Landing(folder: downloads, transfer: transfer, offer: body))
+            return .landing(try openLanding(downloads, transfer, body))
         }
         if let job = hub.jobs[transfer] {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
@@ -52,7 +54,15 @@ extension NodeEngine {
     /// Receives only to pass on.
     func relay(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
         let length = body.manifestLength + body.size, spools = settings.spools, promised = hub.promised
-        fetch(TransferJob(transfer, length: length, isSpooled: true), body.size, source) { () throws(TransferFailure) in
+        let job: TransferJob
+        if let begun = hub.jobs[transfer], begun.passOnOnly() {
+            // This peer has given its own files up before any came; others may be waiting for them already.
+            job = begun
+        } else {
+            hub.jobs[transfer]?.end(.lost)
+            job = TransferJob(transfer, length: length, isSpooled: true)
+        }
+        fetch(job, body.size, source) { () throws(TransferFailure) in
             // Relaying may use half of what is free.
             guard FreeSpace.isEnough(for: length * 2, at: spools, promised: promised) else { throw .diskFull }
             return .spool(try Spool(folder: spools, length: length))
@@ -81,7 +91,7 @@ extension NodeEngine {
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
-        let transfer = job.transfer, meter = ProgressMeter()
+        let transfer = job.transfer, length = ledger.length, meter = ProgressMeter()
         start("intake") { [weak self] in
             let keeping: PieceIntake.Keeping
             do throws(TransferFailure) { keeping = try open() } catch {
@@ -92,7 +102,8 @@ extension NodeEngine {
             let intake = PieceIntake(
                 keeping: keeping, queue: queue, ledger: ledger, transfer: transfer, key: key,
                 progress: { bytes in
-                    guard !isSpool, meter.isDue() else { return }
+                    // All of it always: the host then waits longer, until it is on the disk.
+                    guard !isSpool, meter.isDue() || bytes == length else { return }
                     self?.loop.post { self?.assumeIsolated { $0.report(.progress(transfer, bytes)) } }
                 })
             let outcome = intake.run()
@@ -112,7 +123,6 @@ extension NodeEngine {
         } else if job?.isSpooled == true {
             report(.received(keeper.transfer, .failed, error.reason), text: error.text, of: keeper.sender)
         } else {
-            _ = hub.remove(keeper.transfer)
             report(.notBegun(keeper.transfer, error.reason), text: error.text, of: keeper.sender)
         }
     }
@@ -120,10 +130,9 @@ extension NodeEngine {
     /// There is a place: now the bytes may come.
     private func begun(_ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue) {
         guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
-            if case .landing(let landing) = keeping { _ = landing.giveUp(keeping: false) }
-            queue.fail(.ended)
+            queue.dismiss()
             // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
-            guard case .neighbour = keeper.feed, hub.remove(keeper.transfer) != nil else { return }
+            guard case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
             return report(.notBegun(keeper.transfer, .left))
         }
         switch keeping {
@@ -143,7 +152,7 @@ extension NodeEngine {
         hub.writers -= 1
         let transfer = keeper.transfer
         switch outcome {
-        case .landed(let landed, let isPartial):
+        case .landed(let landed, let partial):
             report(.stored(transfer))
             if let length = hub.jobs[transfer]?.ledger.length { report(.progress(transfer, length)) }
             emit(
@@ -151,17 +160,16 @@ extension NodeEngine {
                     ReceivedFiles(
                         transfer: transfer, from: keeper.sender, paths: landed.paths, size: keeper.size,
                         mended: landed.mended, skipped: landed.skipped)))
-            report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
+            report(.received(transfer, partial == nil ? .verified : .partial, partial))
         case .kept: report(.stored(transfer))
-        case .failed(let reason, let text): failed(keeper, reason, text)
+        case .dismissed: break
+        case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)
         }
     }
 
-    private func failed(_ keeper: Keeper, _ reason: TransferReason, _ text: String) {
+    private func failed(_ keeper: Keeper, _ reason: TransferReason, _ text: String, by culprit: PieceIntake.Culprit?) {
         guard let job = hub.jobs[keeper.transfer] else { return }
-        if reason == .corrupt, keeper.neighbour.id != keeper.sender.id {
-            let text =
-                "What \(keeper.sender.name) sends was altered by \(keeper.neighbour.name), who passes it on: \(text)"
+        if let culprit, let text = blame(culprit, keeper, text) {
             emit(.warning(code: .badSignature, peer: keeper.neighbour, message: text))
         }
         if !keeper.isSpool, job.isWanted {
@@ -173,6 +181,18 @@ extension NodeEngine {
         guard keeper.isSpool || !job.isSpooled else { return }
         job.end(reason)
         report(.sourceFailed(keeper.transfer, reason))
+    }
+
+    /// Names who passes the files on, and as the one who altered them only if nobody else can have done it.
+    private func blame(_ culprit: PieceIntake.Culprit, _ keeper: Keeper, _ text: String) -> String? {
+        let (sender, neighbour) = (keeper.sender, keeper.neighbour)
+        guard neighbour.id != sender.id else { return nil }
+        let start = "What \(sender.name) sends was altered by \(neighbour.name), who passes it on"
+        return switch culprit {
+        case .neighbour: "\(start): \(text)"
+        case .neighbourOrSender: "\(start), or by \(sender.name): \(text)"
+        case .sender: nil
+        }
     }
 
     // MARK: The connection

@@ -36,7 +36,7 @@ extension NodeEngine {
                 job, to: remote.peer.id, from: piece,
                 .dial(route(connection, remote, Open(transfer: transfer, ticket: ticket))))
         } else {
-            job.send(to: remote.peer.id, by: nil)
+            job.stopSending(to: remote.peer.id)
             let deadline = BootClock.now() + Limits.ticketLifetime
             hub.issue(
                 ticket,
@@ -53,21 +53,41 @@ extension NodeEngine {
         start("hash") { [weak self] in
             PieceHasher.run(source, ledger, transfer, key)
             guard let reason = ledger.state.read({ $0.failure }) else { return }
-            self?.loop.post { self?.assumeIsolated { $0.report(.sourceFailed(transfer, reason)) } }
+            self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
         } onFailure: {
             ledger.fail(.lost)
         }
     }
 
     private func sending(_ job: TransferJob, to peer: PeerID, from piece: UInt64, _ origin: DataOrigin) {
-        let pump = Pump(), sender = PieceSender(store: job.store, ledger: job.ledger)
-        job.send(to: peer, by: pump)
+        let transfer = job.transfer
+        let own = job.source.map { OwnFiles(source: $0, key: identity.key) }
+        let sender = PieceSender(store: job.store, ledger: job.ledger, own: own) { [weak self] reason in
+            self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
+        }
+        job.send(to: peer) { [weak self] pump in
+            self?.assumeIsolated { $0.start(sender, pump, transfer, to: peer, from: piece, origin) }
+        }
+    }
+
+    private func start(
+        _ sender: PieceSender, _ pump: Pump, _ transfer: TransferID, to peer: PeerID, from piece: UInt64,
+        _ origin: DataOrigin
+    ) {
         // How it went for the neighbour is the neighbour's to say, on its control connection.
-        start("send") {
+        start("send") { [weak self] in
             try? pump.run(origin) { (stream) throws(StreamError) in try sender.run(&stream, from: piece) }
+            self?.loop.post { self?.assumeIsolated { $0.hub.jobs[transfer]?.sent(to: peer, by: pump) } }
         } onFailure: {
             // The neighbour waits for this connection no longer than its ticket lives.
+            hub.jobs[transfer]?.sent(to: peer, by: pump)
         }
+    }
+
+    /// Whoever still waits for the bytes hears why they do not come.
+    private func sourceFailed(_ transfer: TransferID, _ reason: TransferReason) {
+        guard hub.jobs[transfer] != nil else { return }
+        report(.sourceFailed(transfer, reason))
     }
 
     func route(_ connection: ControlConnection, _ remote: RemotePeer, _ open: Open) -> DataRoute {

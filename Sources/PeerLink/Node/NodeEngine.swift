@@ -36,6 +36,10 @@ package actor NodeEngine {
     var dialOf: [ConnectionID: DialID] = [:]
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
+    /// How received files get their place; it may block.
+    var openLanding: LandingOpener = { (folder, transfer, offer) throws(TransferFailure) in
+        try Landing(folder: folder, transfer: transfer, offer: offer)
+    }
     var discovery: Discovery?
     /// The back end in use, `off` when there is none; `nil` while nothing has been heard of it.
     var backEnd: String?

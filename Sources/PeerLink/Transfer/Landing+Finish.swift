@@ -7,10 +7,10 @@ extension Landing {
     /// Gives everything its final name, once all bytes are here.
     ///
     /// - Parameter changed: Numbers of entries whose bytes are not what they should be; they are left out.
-    /// - Returns: What there is now, and what is not.
+    /// - Returns: What there is now, and what is not; `nil` when the files are only kept for others.
     /// - Throws: `corrupt` before all bytes are here; after any other error some entries may have landed.
-    package func finish(dropping changed: [UInt32]) throws(TransferFailure) -> Landed {
-        try writer.withLock { (writer) throws(TransferFailure) in
+    package func finish(dropping changed: [UInt32]) throws(TransferFailure) -> Landed? {
+        try writer.withLock { (writer) throws(TransferFailure) -> Landed? in
             guard writer.isComplete, writer.position == length, let manifest = writer.manifest else {
                 throw .corrupt("The files are not complete.")
             }
@@ -23,6 +23,8 @@ extension Landing {
                     FileStatus.Time(seconds: entry.seconds, nanoseconds: entry.nanoseconds))
             }
             try sync()
+            // That takes as long as the disk does: what was given up meanwhile, and told to have failed, must not land.
+            guard try mayLand() else { return nil }
             let tops = manifest.entries.indices.filter { index in
                 !manifest.entries[index].path.utf8.contains(UInt8(ascii: "/")) && !dropped.contains(index)
             }
@@ -34,7 +36,7 @@ extension Landing {
     }
 
     private func sync() throws(TransferFailure) {
-        do { try into.syncFileSystem() } catch { throw TransferFailure(writing: path, error) }
+        do { try syncing(into) } catch { throw TransferFailure(writing: path, error) }
     }
 
     private func drop(
@@ -44,7 +46,7 @@ extension Landing {
         for index in changed.map({ Int($0) }) where index < manifest.entries.count {
             let entry = manifest.entries[index]
             guard entry.kind == .file, dropped.insert(index).inserted else { continue }
-            skipped.append("\(entry.path): it changed while it was sent")
+            skipped.append("\(entry.path): it, or a file sent with it, changed while it was sent")
             guard let (parent, name) = try? places.parent(of: entry.path) else { continue }
             // Others may still be owed its bytes, which their checks count on.
             if places.dropped.count < LandingPlaces.held { places.dropped[index] = try? parent.openFile(name) }

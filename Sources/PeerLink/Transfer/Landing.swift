@@ -1,5 +1,5 @@
 package import PeerModel
-internal import PeerSystem
+package import PeerSystem
 package import PeerWire
 internal import Synchronization
 
@@ -33,11 +33,13 @@ package final class Landing: PieceReading {
         /// Nobody here wants them; they are written on because others are served from them.
         case unwanted
         /// They get their names: too late to give them up.
-        case finishing
+        case landing
         /// All here, for others only.
         case kept
         case givenUp
     }
+
+    package typealias Syncing = @Sendable (Folder) throws(SystemError) -> Void
 
     /// Who removes what was given up.
     package enum Removal: Sendable {
@@ -50,26 +52,30 @@ package final class Landing: PieceReading {
 
     package let length: UInt64
     let manifestLength: UInt64
+    let hasSeveralFiles: Bool
     let path: String
     let into: Folder
     let partials: Folder
     let partialName: String
     let writer: Mutex<LandingWriter>
     let shared: Mutex<Shared>
+    /// Waits until what was written is on the disk.
+    let syncing: Syncing
     private let stage = Mutex(Stage.writing)
 
     /// Makes the folder for received files if it is not there, and an empty one for this transfer in it.
     ///
     /// What an earlier attempt left is removed, unless it is going on in another process.
     package init(
-        folder path: String, transfer: TransferID, offer: OfferBody
+        folder path: String, transfer: TransferID, offer: OfferBody,
+        syncing: @escaping Syncing = { (folder) throws(SystemError) in try folder.syncFileSystem() }
     ) throws(TransferFailure) {
+        self.syncing = syncing
         let partial: Folder
         do {
             self.path = try Paths.absolute(path)
             into = try Folder.make(self.path)
-            partials = try Self.openPartials(in: into, self.path)
-            (partialName, partial) = try Self.makePartial(in: partials, String(transfer.description.prefix(16)))
+            (partials, partialName, partial) = try Self.makePlace(in: into, self.path, transfer)
         } catch let failure as TransferFailure {
             throw failure
         } catch let error as SystemError {
@@ -78,10 +84,27 @@ package final class Landing: PieceReading {
             throw .unwritable("\(SafeText.line(path)) cannot be written.")
         }
         manifestLength = offer.manifestLength
+        hasSeveralFiles = offer.files > 1
         length = offer.manifestLength &+ offer.size
         let places = LandingPlaces(into: into, partial: partial)
         writer = Mutex(LandingWriter(offer, places))
         shared = Mutex(Shared(places: places))
+    }
+
+    /// A transfer that ends removes the folder of all partial ones when nothing is in it: then it is made again.
+    private static func makePlace(
+        in into: Folder, _ path: String, _ transfer: TransferID
+    ) throws -> (partials: Folder, name: String, partial: Folder) {
+        var attempts = 10
+        while true {
+            do {
+                let partials = try openPartials(in: into, path)
+                let (name, partial) = try makePartial(in: partials, String(transfer.description.prefix(16)))
+                return (partials, name, partial)
+            } catch let error as SystemError where error.isMissing && attempts > 0 {
+                attempts -= 1
+            }
+        }
     }
 
     private static func openPartials(in into: Folder, _ path: String) throws -> Folder {
@@ -90,7 +113,11 @@ package final class Landing: PieceReading {
         }
         let refused = TransferFailure.unwritable(
             "\(SafeText.line(path))/\(partialFolder) is not this user's own, closed folder; it is not used.")
-        guard let folder = try? into.folder(partialFolder) else { throw refused }
+        let folder: Folder
+        do { folder = try into.folder(partialFolder) } catch {
+            // Removed just now, or something else than a folder.
+            throw (try? into.status(of: partialFolder)) == nil ? error : refused
+        }
         let status = try folder.status()
         guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw refused }
         return folder
@@ -149,20 +176,20 @@ package final class Landing: PieceReading {
             case .kept where !keeping:
                 stage = .givenUp
                 return .mustBeRemoved
-            case .kept, .finishing, .givenUp: return .notNeeded
+            case .kept, .landing, .givenUp: return .notNeeded
             }
         }
     }
 
     /// Whether the files may get their names now; if not, they are kept for others.
-    func mayFinish() throws(TransferFailure) -> Bool {
+    func mayLand() throws(TransferFailure) -> Bool {
         try stage.withLock { (stage) throws(TransferFailure) in
             switch stage {
-            case .writing, .finishing: stage = .finishing
+            case .writing, .landing: stage = .landing
             case .unwanted, .kept: stage = .kept
             case .givenUp: throw .givenUp
             }
-            return stage == .finishing
+            return stage == .landing
         }
     }
 
@@ -207,6 +234,11 @@ package final class Landing: PieceReading {
             throw .unreadable("\(SafeText.line(path)) cannot be read: \(error.reason).")
         }
         guard count == buffer.count else { throw .changed }
+    }
+
+    /// The files with bytes in this part of the stream, once the manifest is here.
+    func files(in range: Range<UInt64>) -> [Int] {
+        shared.withLock { $0.manifest }?.files(in: range, behind: manifestLength) ?? []
     }
 
     private func open(_ entry: Int, _ path: String) throws(SystemError) -> OpenFile {

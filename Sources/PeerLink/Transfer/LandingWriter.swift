@@ -71,6 +71,20 @@ struct LandingWriter: ~Copyable, Sendable {
         } catch {
             throw .corrupt("The list of files is not the one that was offered, or not a valid one (\(error)).")
         }
+        guard let manifest, isNamed(manifest) else {
+            throw .misleading("The files have other names than the offer shows.")
+        }
+    }
+
+    /// Whether the top-level entries have the names that this peer was shown, or are more than are shown.
+    private func isNamed(_ manifest: Manifest) -> Bool {
+        let shown = Set(offer.names.map { Array($0.utf8) })
+        var missing = shown, count = 0
+        for entry in manifest.entries where !entry.path.utf8.contains(UInt8(ascii: "/")) {
+            missing.remove(Array(OfferBody.shownName(entry.path, isFolder: entry.kind == .folder).utf8))
+            count += 1
+        }
+        return missing.isEmpty && shown.count == offer.names.count && shown.count == min(count, Limits.topNames)
     }
 
     // MARK: Entries

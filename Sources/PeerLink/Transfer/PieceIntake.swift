@@ -8,15 +8,27 @@ struct PieceIntake {
     enum Keeping {
         /// The files themselves; every piece and signature is checked.
         case landing(Landing)
-        /// Only to be relayed: lengths were checked, hashes and signatures are passed on.
+        /// Only to be relayed: lengths and signatures are checked, hashes of pieces are passed on.
         case spool(Spool)
     }
 
     enum Outcome {
-        case landed(Landing.Landed, isPartial: Bool)
+        /// With the reason why some are missing.
+        case landed(Landing.Landed, partial: TransferReason?)
         /// All of it is here, for others only.
         case kept
-        case failed(TransferReason, String)
+        case failed(TransferReason, String, by: Culprit?)
+        /// It had not begun; the ledger is as it was.
+        case dismissed
+    }
+
+    /// Who can have caused that files did not arrive as they were offered.
+    enum Culprit {
+        /// Who hands them over, and checks itself what was found wrong here.
+        case neighbour
+        /// Who hands them over or who sends them: a relay does not hash what it passes on.
+        case neighbourOrSender
+        case sender
     }
 
     let keeping: Keeping
@@ -35,8 +47,11 @@ struct PieceIntake {
     func run() -> Outcome {
         defer { queue.close() }
         let outcome = take()
-        guard case .failed(let reason, _) = outcome else { return outcome }
-        ledger.fail(reason)
+        switch outcome {
+        case .landed, .kept: return outcome
+        case .failed(let reason, _, _): ledger.fail(reason)
+        case .dismissed: break
+        }
         if case .landing(let landing) = keeping {
             _ = landing.giveUp(keeping: false)
             landing.remove()
@@ -45,30 +60,36 @@ struct PieceIntake {
     }
 
     private func take() -> Outcome {
-        var chain = PieceChain(transfer)
+        var chain = PieceChain(transfer), misfits: [UInt64] = []
         while true {
             let arrival: Arrival
             do throws(StreamError) { arrival = try queue.next() } catch { return broken(error) }
             do throws(TransferFailure) {
                 switch arrival {
                 case .piece(let buffer):
-                    try keep(buffer, &chain)
+                    try keep(buffer, &chain, &misfits)
                     queue.giveBack(buffer)
                 case .checkpoint(let checkpoint): try check(checkpoint, chain)
-                case .end(let end): return try finish(end, chain)
+                case .end(let end): return try finish(end, chain, misfits)
                 }
             } catch {
-                return .failed(error.reason, error.text)
+                return .failed(error.reason, error.text, by: Self.culprit(error))
             }
         }
     }
 
-    private func keep(_ buffer: PieceBuffer, _ chain: inout PieceChain) throws(TransferFailure) {
+    private func keep(
+        _ buffer: PieceBuffer, _ chain: inout PieceChain, _ misfits: inout [UInt64]
+    ) throws(TransferFailure) {
+        guard let told = Digest(buffer.hash) else { throw .corrupt("piece \(buffer.index) has no hash") }
+        chain.append(told, length: buffer.count)
         switch keeping {
         case .landing(let landing):
-            let hash = try write(buffer.bytes, to: landing)
-            guard hash.bytes == buffer.hash else { throw .corrupt("piece \(buffer.index) was altered on its way") }
-            chain.append(hash, length: buffer.count)
+            if try write(buffer.bytes, to: landing) != told {
+                // One of several files may have changed while it was sent: then the signed end names it.
+                guard landing.hasSeveralFiles else { throw Self.altered(buffer.index) }
+                misfits.append(buffer.index)
+            }
         case .spool(let spool):
             try spool.write(buffer.bytes, at: ledger.range(of: buffer.index).lowerBound)
         }
@@ -91,39 +112,57 @@ struct PieceIntake {
         return hash.finish()
     }
 
+    private static func altered(_ piece: UInt64) -> TransferFailure {
+        .corrupt("piece \(piece) is not what it was when it was signed")
+    }
+
     private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
-        if case .landing = keeping {
-            guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
-            else { throw .corrupt("the pieces up to \(checkpoint.index) are not those the sender signed") }
-        }
+        guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
+        else { throw .unchecked("the pieces up to \(checkpoint.index) are not those the sender signed") }
         ledger.state.update { $0.checkpoints[checkpoint.index] = checkpoint.signature }
     }
 
-    private func finish(_ end: StreamEnd, _ chain: PieceChain) throws(TransferFailure) -> Outcome {
+    private func finish(
+        _ end: StreamEnd, _ chain: PieceChain, _ misfits: [UInt64]
+    ) throws(TransferFailure) -> Outcome {
         guard end.index == ledger.pieces, ledger.state.read({ $0.count }) == ledger.pieces else {
-            throw .corrupt("the stream ended before its last piece")
+            throw .unchecked("the stream ended before its last piece")
+        }
+        guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
+            throw .unchecked("the end is not what the sender signed")
         }
         guard case .landing(let landing) = keeping else {
             ledger.state.update { $0.end = end }
             return .kept
         }
-        guard key.isValid(signature: end.signature, for: chain.end(changed: end.changed)) else {
-            throw .corrupt("the end is not what the sender signed")
+        let changed = Set(end.changed.map { Int($0) })
+        for piece in misfits {
+            let files = landing.files(in: ledger.range(of: piece))
+            guard !files.isEmpty, changed.isSuperset(of: files) else { throw Self.altered(piece) }
         }
         ledger.state.update { $0.end = end }
-        guard try landing.mayFinish() else { return .kept }
-        let landed = try landing.finish(dropping: end.changed)
-        return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
+        guard let landed = try landing.finish(dropping: end.changed) else { return .kept }
+        if !end.changed.isEmpty { return .landed(landed, partial: .changed) }
+        // What else is left out could not be made here, as links on some file systems.
+        return .landed(landed, partial: landed.skipped.isEmpty ? nil : .unwritable)
+    }
+
+    private static func culprit(_ failure: TransferFailure) -> Culprit? {
+        switch failure {
+        case .corrupt: .neighbourOrSender
+        case .unchecked: .neighbour
+        case .misleading: .sender
+        default: nil
+        }
     }
 
     private func broken(_ error: StreamError) -> Outcome {
-        let (reason, text): (TransferReason, String) =
-            switch error {
-            case .stalled: (.stalled, "nothing has come for 30 s")
-            case .violation(let text): (.corrupt, text)
-            default: (.lost, "the connection broke")
-            }
-        return .failed(reason, text)
+        if queue.isDismissed { return .dismissed }
+        return switch error {
+        case .stalled: .failed(.stalled, "nothing has come for 30 s", by: nil)
+        case .violation(let text): .failed(.corrupt, text, by: .neighbour)
+        default: .failed(.lost, "the connection broke", by: nil)
+        }
     }
 }
 

@@ -13,6 +13,8 @@ final class PieceLedger: Sendable {
         var hashes: [UInt8] = []
         var checkpoints: [UInt64: [UInt8]] = [:]
         var end: StreamEnd?
+        /// In place of the end, where the files are the own ones: each recipient is told what changed before it had it.
+        var hashed: HashedFiles?
         var failure: TransferReason?
         /// The furthest piece that anyone was served: nothing is hashed far ahead of it.
         var served: UInt64 = 0
@@ -25,6 +27,7 @@ final class PieceLedger: Sendable {
         case piece(hash: [UInt8])
         case checkpoint(signature: [UInt8])
         case end(StreamEnd)
+        case hashed(HashedFiles)
         case failed(TransferReason)
     }
 
@@ -71,13 +74,27 @@ final class PieceLedger: Sendable {
         }
     }
 
+    func hashed(seconds: Double) -> Next? {
+        state.wait(seconds: seconds) { state in
+            if let reason = state.failure { return .failed(reason) }
+            return state.hashed.map { .hashed($0) }
+        }
+    }
+
     func served(_ piece: UInt64) { state.update { $0.served = max($0.served, piece) } }
 
     func fail(_ reason: TransferReason) { state.update { $0.failure = $0.failure ?? reason } }
 }
 
+/// All pieces of own files, once they have been hashed.
+struct HashedFiles: Equatable {
+    let chain: PieceChain
+    /// Entries that changed meanwhile: their bytes are of no time.
+    let changed: [Int]
+}
+
 /// C(i): the hash over all pieces up to one (WIRE.md, "Transfers").
-struct PieceChain {
+struct PieceChain: Equatable {
     private(set) var index: UInt64 = 0
     private(set) var link: Digest
     let transfer: TransferID
@@ -97,51 +114,5 @@ struct PieceChain {
 
     func end(changed: [UInt32]) -> [UInt8] {
         TransferLayout.end(transfer: transfer, index: index, link: link, changed: changed)
-    }
-}
-
-/// Hashes and signs an own transfer, a little ahead of those it is served to.
-enum PieceHasher {
-    /// Far enough that nobody waits for a hash, near enough that the pages are still in memory when they are sent.
-    private static let lead: UInt64 = 32
-
-    static func run(_ source: TransferSource, _ ledger: PieceLedger, _ transfer: TransferID, _ key: SigningKey) {
-        do throws(TransferFailure) {
-            try hash(source, ledger, transfer, key)
-        } catch {
-            ledger.fail(error.reason)
-        }
-    }
-
-    private static func hash(
-        _ source: TransferSource, _ ledger: PieceLedger, _ transfer: TransferID, _ key: SigningKey
-    ) throws(TransferFailure) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.pieceSize, alignment: 4096)
-        defer { buffer.deallocate() }
-        var chain = PieceChain(transfer)
-        let pieces = ledger.pieces
-        for piece in 1...max(pieces, 1) {
-            while ledger.state.wait(seconds: 60, until: { $0.failure != nil || $0.served + lead >= piece ? true : nil })
-                == nil
-            {}
-            if ledger.state.read({ $0.failure != nil }) { return }
-            let range = ledger.range(of: piece)
-            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(range.count)])
-            try source.read(at: range.lowerBound, into: bytes)
-            let hash = SHA256.hash(UnsafeRawBufferPointer(bytes))
-            chain.append(hash, length: bytes.count)
-            let signature = PieceLedger.isCheckpoint(piece, of: pieces) ? key.sign(chain.checkpoint) : nil
-            ledger.state.update { state in
-                state.hashes += hash.bytes
-                state.checkpoints[piece] = signature
-            }
-        }
-        // Only known once everything was read; a single file that changed is no use to anyone.
-        while ledger.state.wait(seconds: 60, until: { $0.failure != nil || $0.served >= pieces ? true : nil }) == nil {}
-        let changed = source.changedEntries().map { UInt32(clamping: $0) }
-        if !changed.isEmpty, source.fileCount == 1 { throw .changed }
-        guard changed.count <= StreamEnd.maximumChanged else { throw .changed }
-        let signature = key.sign(chain.end(changed: changed))
-        ledger.state.update { $0.end = StreamEnd(index: pieces, changed: changed, signature: signature) }
     }
 }

@@ -19,6 +19,10 @@ package enum TransferFailure: Error, Hashable, Sendable {
     case unwritable(String)
     /// The bytes are not what was offered; with a sentence for people.
     case corrupt(String)
+    /// The bytes are not what was signed, which who hands them over has to see itself; with a sentence for people.
+    case unchecked(String)
+    /// The sender signed an offer that does not say what is in it; with a sentence for people.
+    case misleading(String)
     /// The files are no longer what was offered.
     case changed
     /// Their list, beside those of other transfers, takes more memory than it may.
@@ -38,7 +42,7 @@ package enum TransferFailure: Error, Hashable, Sendable {
         case .diskFull: .diskFull
         case .unreadable: .unreadable
         case .unwritable: .unwritable
-        case .corrupt: .corrupt
+        case .corrupt, .unchecked, .misleading: .corrupt
         case .changed: .changed
         case .tooLarge: .tooLarge
         case .givenUp: .left
@@ -49,7 +53,8 @@ package enum TransferFailure: Error, Hashable, Sendable {
     package var text: String {
         switch self {
         case .diskFull: "The disk is full."
-        case .unreadable(let text), .unwritable(let text), .corrupt(let text): text
+        case .unreadable(let text), .unwritable(let text): text
+        case .corrupt(let text), .unchecked(let text), .misleading(let text): text
         case .changed: "The files changed while they were sent."
         case .tooLarge: "The list of the files is too long beside the others that are received."
         case .givenUp: "They were given up here."

@@ -45,6 +45,8 @@ struct TransferHub {
     /// Hands out a ticket; an earlier one of the same peer for the same transfer is worth nothing any more.
     mutating func issue(_ ticket: [UInt8], _ value: Ticket) {
         dropTickets(.ended) { $0.transfer == value.transfer && $0.peer == value.peer }
+        // Who asks chooses its ticket, and may choose one it knows from us; ours are random.
+        guard tickets[ticket] == nil else { return value.expire(.ended) }
         tickets[ticket] = value
     }
 

@@ -15,7 +15,7 @@ final class TransferJob {
     let source: TransferSource?
     var isHashing = false
     /// Whether the bytes are kept in a spool, to be passed on.
-    let isSpooled: Bool
+    private(set) var isSpooled: Bool
     /// This peer's own files, once they have a place.
     var landing: Landing?
     /// Whether this peer wants the files for itself.
@@ -26,6 +26,8 @@ final class TransferJob {
     var receiving: Pump?
     /// Those they go to, one for each neighbour.
     private(set) var sending: [PeerID: Pump] = [:]
+    /// What neighbours asked for while their former thread had not ended yet: the newest of each.
+    private var waiting: [PeerID: (Pump) -> Void] = [:]
 
     private init(
         _ transfer: TransferID, _ store: KeptStream, source: TransferSource?, isSpooled: Bool, isWanted: Bool
@@ -49,6 +51,18 @@ final class TransferJob {
         self.init(transfer, KeptStream(length: length), source: nil, isSpooled: isSpooled, isWanted: !isSpooled)
     }
 
+    /// What was to be kept as files is only passed on now; false when something has come already.
+    ///
+    /// Who waits for pieces goes on waiting for the same ones.
+    func passOnOnly() -> Bool {
+        guard source == nil, !isSpooled, landing == nil, receiving == nil,
+            ledger.state.read({ $0.hashes.isEmpty && $0.failure == nil })
+        else { return false }
+        isSpooled = true
+        isWanted = false
+        return true
+    }
+
     /// Bytes that will still be written for it.
     var promised: UInt64 {
         let landing: UInt64 =
@@ -62,9 +76,26 @@ final class TransferJob {
         return landing &+ ledger.length - min(spooled, ledger.length)
     }
 
-    /// A neighbour asks anew: its former connection is replaced.
-    func send(to peer: PeerID, by pump: Pump?) {
-        sending.updateValue(pump ?? Pump(), forKey: peer)?.cancel()
+    /// A neighbour asks anew: what it asked for before is not served any more.
+    func stopSending(to peer: PeerID) {
+        sending[peer]?.cancel()
+        waiting[peer] = nil
+    }
+
+    /// Starts a thread for a neighbour, or has it wait until the former one has ended: one that asks again and again has one.
+    func send(to peer: PeerID, _ start: @escaping (Pump) -> Void) {
+        stopSending(to: peer)
+        guard sending[peer] == nil else { return waiting[peer] = start }
+        let pump = Pump()
+        sending[peer] = pump
+        start(pump)
+    }
+
+    /// A thread has ended.
+    func sent(to peer: PeerID, by pump: Pump) {
+        guard sending[peer] === pump else { return }
+        sending[peer] = nil
+        if let start = waiting.removeValue(forKey: peer) { send(to: peer, start) }
     }
 
     /// Nothing more is received or served; who waits for a piece hears why.
@@ -73,6 +104,7 @@ final class TransferJob {
         receiving?.cancel()
         for pump in sending.values { pump.cancel() }
         sending = [:]
+        waiting = [:]
     }
 }
 

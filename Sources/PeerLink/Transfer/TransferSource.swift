@@ -32,7 +32,8 @@ package final class TransferSource: PieceReading {
     private let origins: [(top: Int, status: FileStatus)]
     /// The file that was read last: a large one is read piece by piece.
     private let last = Mutex<(entry: Int, file: OpenFile)?>(nil)
-    private let broken = Mutex<Set<Int>>([])
+    /// Files that were seen not to be what they were.
+    private let suspects = Mutex<Set<Int>>([])
 
     init(
         manifest: Manifest, bytes: [UInt8], tops: [Top], names: [String], origins: [(top: Int, status: FileStatus)],
@@ -72,10 +73,15 @@ package final class TransferSource: PieceReading {
     }
 
     private func read(_ segment: Manifest.Segment, into buffer: UnsafeMutableRawBufferPointer) {
-        let count = (try? open(segment.entry)?.read(at: segment.offset, into: buffer)) ?? 0
+        let file = try? open(segment.entry)
+        let count = (try? file?.read(at: segment.offset, into: buffer)) ?? 0
+        // Nobody comes back to a file that was read to its end.
+        if let file, segment.offset + UInt64(segment.count) == manifest.entries[segment.entry].size {
+            note(segment.entry, try? file.status())
+        }
         guard count < buffer.count else { return }
         UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
-        broken.withLock { _ = $0.insert(segment.entry) }
+        note(segment.entry, nil)
     }
 
     /// `nil` when another file has taken its place.
@@ -83,6 +89,7 @@ package final class TransferSource: PieceReading {
         if let last = last.withLock({ $0 }), last.entry == entry { return last.file }
         let file = try Paths.openFile(path(of: entry))
         let status = try file.status(), before = origins[entry].status
+        note(entry, status)
         guard status.device == before.device, status.inode == before.inode else { return nil }
         last.withLock { $0 = (entry, file) }
         return file
@@ -96,14 +103,53 @@ package final class TransferSource: PieceReading {
 
     /// The files that are not what they were (another size, time or inode, or gone), ascending; blocks.
     package func changedEntries() -> [Int] {
-        let broken = broken.withLock { $0 }
+        let suspects = suspects.withLock { $0 }
         return manifest.entries.indices.filter { index in
             guard manifest.entries[index].kind == .file else { return false }
-            if broken.contains(index) { return true }
-            guard let now = try? Paths.status(path(of: index)) else { return true }
-            let before = origins[index].status
-            return now.size != before.size || now.modified != before.modified || now.changed != before.changed
-                || now.device != before.device || now.inode != before.inode
+            return suspects.contains(index) || isOther(index, try? Paths.status(path(of: index)))
         }
+    }
+
+    /// Whether a file of this part of the stream, which has just been read, is not what it was; costs one look.
+    func hasChanged(in range: Range<UInt64>) -> Bool {
+        let files = files(in: range)
+        guard let last = files.last else { return false }
+        // Those before it were looked at when they had been read to their ends.
+        note(last, status(of: last))
+        return isSuspected(files)
+    }
+
+    /// Whether one of these was ever seen not to be what it was.
+    func isSuspected(_ files: [Int]) -> Bool { suspects.withLock { !$0.isEmpty && !$0.isDisjoint(with: files) } }
+
+    /// The files with bytes in this part of the stream.
+    func files(in range: Range<UInt64>) -> [Int] {
+        manifest.files(in: range, behind: UInt64(manifestBytes.count))
+    }
+
+    /// Of the file that was read, even if its name is another's by now.
+    private func status(of entry: Int) -> FileStatus? {
+        if let last = last.withLock({ $0 }), last.entry == entry { return try? last.file.status() }
+        return try? Paths.status(path(of: entry))
+    }
+
+    private func note(_ entry: Int, _ status: FileStatus?) {
+        if isOther(entry, status) { suspects.withLock { _ = $0.insert(entry) } }
+    }
+
+    private func isOther(_ entry: Int, _ now: FileStatus?) -> Bool {
+        guard let now else { return true }
+        let before = origins[entry].status
+        return now.size != before.size || now.modified != before.modified || now.changed != before.changed
+            || now.device != before.device || now.inode != before.inode
+    }
+}
+
+extension Manifest {
+    /// The files with bytes in a part of the stream, which begins with `start` bytes of manifest.
+    func files(in range: Range<UInt64>, behind start: UInt64) -> [Int] {
+        guard range.upperBound > start else { return [] }
+        let first = max(range.lowerBound, start)
+        return segments(from: first - start, count: Int(clamping: range.upperBound - first)).map(\.entry)
     }
 }
