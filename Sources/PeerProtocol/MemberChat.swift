@@ -16,22 +16,34 @@ package struct MemberChat: Sendable {
     private(set) var isOver = false
 
     /// Enters the chat with the host's welcome; throws when its roster is not what its members signed.
-    init(
-        _ welcome: Welcome, me: LocalPeer, host: RemotePeer, connection: ConnectionID, invite: Invite,
-        environment: Environment
-    ) throws(Violation) {
-        view = ChatView(chat: welcome.chat, me: me.peer, host: host.peer, hostKey: host.key)
-        chain = EventChain(at: welcome.last, hash: environment.hash)
-        acknowledged = welcome.last.n
-        self.connection = connection
-        self.invite = invite
+    ///
+    /// The own *joined* event must hold the join that was signed for this acceptance: nobody could know that one before, so
+    /// whatever refers to a hash from there on was said after it.
+    init(_ welcome: Welcome, me: LocalPeer, joining: Joining, environment: Environment) throws(Violation) {
+        view = ChatView(chat: welcome.chat, me: me.peer, host: joining.from.peer, hostKey: joining.from.key)
+        chain = EventChain(at: welcome.before, hash: environment.hash)
+        acknowledged = welcome.before.n + UInt64(welcome.joined.count)
+        connection = joining.connection
+        invite = joining.invite
         self.environment = environment
+        view.resume(welcome.counters)
         for signed in welcome.members {
             let (join, id) = try view.check(signed, by: environment)
             view.admit(join, as: id)
         }
-        view.resume(at: welcome.last.n, welcome.counters)
-        guard view.participants[me.peer.id] != nil else { throw .malformed("the host's list leaves this peer out") }
+        for bytes in welcome.joined {
+            guard case .joined(let signed)? = (try? ChatEvent(parsing: bytes))?.body else {
+                throw .malformed("something else than joins was shown as such")
+            }
+            let (join, id) = try view.check(signed, by: environment)
+            chain.append(bytes)
+            if id == me.peer.id {
+                guard signed.bytes == joining.join else { throw .badSignature("an old join of this peer was shown") }
+                view.enter(at: chain.last.n)
+            }
+            view.admit(join, as: id)
+        }
+        guard view.entered > 0 else { throw .malformed("the host's list leaves this peer out") }
     }
 
     /// The last event that was taken.
@@ -175,7 +187,7 @@ extension MemberChat {
     /// Whether an offer is what the invitation promised, so that accepting that was accepting this.
     func isPromised(_ record: TransferRecord) -> Bool {
         invite.purpose == .file && record.offer.from.id == view.host.id && record.offer.summary == invite.offer
-            && view.transfers.count == 1
+            && view.transfers.count == 1 && !record.isEarlier
     }
 
     /// How the own receiving went.
