@@ -81,6 +81,9 @@ package struct MemberChat: Sendable {
         switch event {
         case .joined(let signed):
             let (join, id) = try view.check(signed, by: environment)
+            guard view.members.count < Limits.peersAtMost, view.hasRoom(for: id) else {
+                throw .badSignature("more members were shown than a chat may have")
+            }
             return .joined(join, id)
         case .left(let id, let reason):
             guard id != view.me.id, view.members.contains(where: { $0.id == id }) else {
