@@ -27,7 +27,8 @@ package actor NodeEngine {
     var listener: TCPListener?
     var listenerTokens: [UInt64] = []
     var connections: [ConnectionID: ControlConnection] = [:]
-    private var tokens: [ConnectionID: UInt64] = [:]
+    var tokens: [ConnectionID: UInt64] = [:]
+    var flow = Flow()
     private var lastConnection: UInt64 = 0
     var dials: [DialID: Dial] = [:]
     private var lastCheck = UInt64.max
@@ -99,18 +100,19 @@ package actor NodeEngine {
             hint: "Name another folder with --into DIR.", cause: error)
     }
 
-    /// Tells members and says goodbye; what was sent has 1 s to go out.
+    /// Tells members and says goodbye; what was sent has 2 s to go out.
     package func stop() async {
         guard !isStopped else { return }
         machine.stop(at: moment)
         carryOutEffects()
         isStopped = true
+        flow.resumeAll()
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
         for token in listenerTokens { loop.unregister(token) }
         listener = nil
-        let limit = BootClock.now() + 1
+        let limit = BootClock.now() + 2
         while !connections.isEmpty || hub.writers > 0, BootClock.now() < limit {
             try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
         }
@@ -159,6 +161,7 @@ package actor NodeEngine {
             }
         }
         if let token = tokens[connection.id] { loop.update(token, connection.interest) }
+        flow.note(connection)
     }
 
     private func opened(_ connection: ControlConnection, _ remote: RemotePeer, _ hello: Hello) {
@@ -207,6 +210,7 @@ package actor NodeEngine {
             guard !effects.isEmpty else { break }
             for effect in effects { carryOut(effect) }
         }
+        settleFlow()
         refreshAdvert()
         rearm()
     }
