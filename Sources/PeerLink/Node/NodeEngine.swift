@@ -38,8 +38,7 @@ package actor NodeEngine {
     var hub: TransferHub
     var discovery: Discovery?
     var interfaceMonitor: InterfaceMonitor?
-    /// What this machine is connected to directly.
-    var ownNetworks = NetworkInterface.current().flatMap(\.addresses)
+    var ownInterfaces = NetworkInterface.current()
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false
@@ -71,7 +70,7 @@ package actor NodeEngine {
 
     /// The own side of every hello.
     var hello: Hello {
-        Hello(run: run, name: identity.displayName, port: listener?.port ?? 0, addresses: [])
+        Hello(run: run, name: identity.displayName, port: listener?.port ?? 0, addresses: ownAddresses)
     }
 
     var moment: Moment { Moment(now: BootClock.now(), wall: WallClock.milliseconds()) }
@@ -172,6 +171,10 @@ package actor NodeEngine {
         }
         answered(remote.peer.id)
         guard let dial = dialOf.removeValue(forKey: connection.id) else {
+            // Nobody talks with themselves: it has said that it is there, and that was all.
+            guard remote.peer.id != identity.id else {
+                return handle(connection.closeAfterSending(), of: connection)
+            }
             return machine.opened(connection.id, remote)
         }
         won(dial, by: connection, remote)
