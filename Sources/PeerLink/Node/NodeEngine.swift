@@ -29,6 +29,8 @@ package actor NodeEngine {
     var connections: [ConnectionID: ControlConnection] = [:]
     var tokens: [ConnectionID: UInt64] = [:]
     var flow = Flow()
+    /// The event that was encoded last: it goes to every member in turn.
+    private var lastEvent: (message: ControlMessage, frame: [UInt8])?
     private var lastConnection: UInt64 = 0
     var dials: [DialID: Dial] = [:]
     private var lastCheck = UInt64.max
@@ -213,6 +215,7 @@ package actor NodeEngine {
             guard !effects.isEmpty else { break }
             for effect in effects { carryOut(effect) }
         }
+        lastEvent = nil
         settleFlow()
         refreshAdvert()
         rearm()
@@ -224,13 +227,21 @@ package actor NodeEngine {
         case .abandon(let id): abandon(id)
         case .send(let id, let message):
             guard let connection = connections[id] else { return }
-            handle(connection.send(message), of: connection)
+            handle(connection.send(frame: encoded(message)), of: connection)
         case .close(let id):
             guard let connection = connections[id] else { return }
             handle(connection.closeAfterSending(), of: connection)
         case .emit(let event): emit(event)
         case .transfer(let order): carryOut(order)
         }
+    }
+
+    private func encoded(_ message: ControlMessage) -> [UInt8] {
+        guard case .event = message else { return message.encoded() }
+        if let lastEvent, lastEvent.message == message { return lastEvent.frame }
+        let frame = message.encoded()
+        lastEvent = (message, frame)
+        return frame
     }
 
     // MARK: Time
