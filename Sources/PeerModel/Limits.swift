@@ -54,6 +54,8 @@ package enum Limits {
     package static let text = 16 << 10
     package static let undeliveredAfter = 15.0
     package static let acknowledgeWithin = 0.1
+    /// Lines of all authors in a chat whose arrival nobody has told of yet; who says more waits.
+    package static let linesOnTheirWay = 2048
     /// How far back a line may refer to the event its author saw last, so that hashes need bounded memory.
     package static let referenceWindow: UInt64 = 4096
 

@@ -63,6 +63,9 @@ package struct ChatView: Sendable {
     /// Whether someone may still join: everyone who was ever in may have stated something.
     func hasRoom(for id: PeerID) -> Bool { names[id] != nil || names.count < Limits.authors }
 
+    /// How many own lines may be under way: with a fair share for each, the host can tell of all of them.
+    var linesOnTheirWay: Int { max(16, Limits.linesOnTheirWay / (members.count + 1)) }
+
     mutating func remove(_ id: PeerID) {
         members.removeAll { $0.id == id }
         participants[id] = nil

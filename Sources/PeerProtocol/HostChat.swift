@@ -150,13 +150,12 @@ package struct HostChat: Sendable {
     ) -> [Effect] {
         let own = statement.author == view.me.id ? view.pending[statement.counter] : nil
         guard case .offer(let body) = statement.body else {
-            var effects = order(.said(signed), at: moment, numbers: &numbers)
+            let effects = order(.said(signed), at: moment, numbers: &numbers)
             let delivery = Deliveries.Delivery(
                 n: chain.last.n, author: statement.author, own: own,
                 missing: Set(links.keys.filter { $0 != statement.author }),
                 deadline: moment.now + Limits.undeliveredAfter)
-            if let done = deliveries.add(delivery) { effects += told(done) }
-            return effects
+            return effects + deliveries.add(delivery).flatMap(told)
         }
         // Someone may have left while the offer was on its way.
         for id in body.recipients { moved[id] = moment.now }
@@ -205,6 +204,9 @@ package struct HostChat: Sendable {
         links[id]?.seen = n
         return deliveries.seen(after: link.seen, upTo: n, by: id).flatMap(told)
     }
+
+    /// Whether an own line may be said before more of those on their way have arrived.
+    var hasRoom: Bool { deliveries.untoldOwn < view.linesOnTheirWay }
 
     /// Tells an author that all have a line, or all but these.
     private func told(_ delivery: Deliveries.Delivery) -> [Effect] {

@@ -13,6 +13,8 @@ package struct MemberChat: Sendable {
     private var acknowledgeAt: Instant?
     /// For `message.delivered`: which own line event n was, for the lines whose delivery is not known yet.
     private var undelivered: [UInt64: ChatView.Pending] = [:]
+    /// Those of them of which nothing was told yet.
+    private var untold: Set<UInt64> = []
     private(set) var isOver = false
 
     /// Enters the chat with the host's welcome; throws when its roster is not what its members signed.
@@ -46,6 +48,9 @@ package struct MemberChat: Sendable {
         guard view.entered > 0 else { throw .malformed("the host's list leaves this peer out") }
     }
 
+    /// Whether an own line may be said before more of those on their way have arrived.
+    var hasRoom: Bool { view.pending.count + untold.count < view.linesOnTheirWay }
+
     /// The last event that was taken.
     var last: EventReference { chain.last }
 
@@ -70,6 +75,7 @@ package struct MemberChat: Sendable {
                 case .say = statement.body, let own = view.pending[statement.counter]
             {
                 undelivered[n] = own
+                untold.insert(n)
             }
             return view.apply(checked, n: n, at: moment, numbers: &numbers)
         } catch {
@@ -122,6 +128,7 @@ package struct MemberChat: Sendable {
 
     mutating func delivered(_ n: UInt64, missing: [PeerID]) -> [Effect] {
         guard let own = undelivered[n] else { return [] }
+        untold.remove(n)
         if missing.isEmpty { undelivered[n] = nil }
         let event = NodeEvent.messageDelivered(
             chat: view.chat, seq: n, ref: own.ref, missing: missing.map(view.peer), line: own.line)

@@ -11,6 +11,15 @@ extension NodeMachine {
         }
     }
 
+    /// Whether an own line may be said in this chat before others have arrived.
+    package func hasRoom(in chat: ChatID) -> Bool {
+        switch slots[chat] {
+        case .hosting(let chat, _): chat.hasRoom
+        case .member(let chat): chat.hasRoom
+        case .inviting, .joining, nil: true
+        }
+    }
+
     /// Those of all chats.
     package var chatConnections: [ConnectionID] { slots.keys.flatMap(connections(of:)) }
 

@@ -50,7 +50,7 @@ extension NodeEngine {
     /// Says a line once there is room for it.
     func say(_ text: String, _ line: Int?) async throws(PeerConnectError) -> Reply {
         let chat = machine.chat
-        while !isStopped, let chat, machine.chat == chat, isCrowded(chat) {
+        while !isStopped, let chat, machine.chat == chat, mustWait(in: chat) {
             await withCheckedContinuation { flow.wait($0) }
         }
         // What was meant for one chat is not said in another.
@@ -58,8 +58,8 @@ extension NodeEngine {
         return machine.say(text, line: line, at: moment)
     }
 
-    private func isCrowded(_ chat: ChatID) -> Bool {
-        machine.connections(of: chat).contains(where: flow.crowded.contains)
+    private func mustWait(in chat: ChatID) -> Bool {
+        !machine.hasRoom(in: chat) || machine.connections(of: chat).contains(where: flow.crowded.contains)
     }
 
     /// Lets connections be read, or not, as there is room now; called after everything that may have changed it.
@@ -79,6 +79,6 @@ extension NodeEngine {
             if let token = tokens[id] { loop.update(token, connection.interest) }
         }
         flow.paused = wanted
-        if machine.chat.map({ !isCrowded($0) }) ?? true { flow.resumeAll() }
+        if machine.chat.map({ !mustWait(in: $0) }) ?? true { flow.resumeAll() }
     }
 }

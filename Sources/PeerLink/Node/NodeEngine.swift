@@ -40,6 +40,7 @@ package actor NodeEngine {
     var hub: TransferHub
     var discovery: Discovery?
     var interfaceMonitor: InterfaceMonitor?
+    /// What this machine is connected by.
     var ownInterfaces = NetworkInterface.current()
     var revision = 1
     var lastAdvert: Advert?
