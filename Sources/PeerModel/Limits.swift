@@ -13,19 +13,26 @@ package enum Limits {
     package static let dataPayload = pieceSize + 36
     /// What may wait for a member's socket before it counts as stalled and is dropped.
     package static let controlBacklog = 4 << 20
+    /// What may wait for it before nobody's lines are taken any more, and what must be left before they are again.
+    package static let crowdedAbove = 1 << 20
+    package static let crowdedBelow = 256 << 10
 
     // Connections.
     package static let unprovedConnections = 64
     package static let unprovedPerSource = 8
     package static let handshake = 5.0
-    /// How long a goodbye may take to be sent and the other side to close.
+    /// How long nothing of a goodbye may move, and then the other side may take to close.
     package static let closing = 1.0
+    /// How long the others wait for one that reads too slowly, and a goodbye may take in all: 1 MiB at some 140 kbit/s.
+    package static let crowded = 60.0
     /// RFC 8305, section 5: the delay between attempts to several addresses.
     package static let dialStagger = 0.25
     package static let dialsInFlight = 8
     package static let dialAddresses = 16
     package static let dial = 5.0
     package static let pingAfter = 4.0
+    /// While nothing is read, and so no ping answered: often enough that the other side need not ask.
+    package static let pongEvery = 2.0
     package static let deadAfter = 12.0
     package static let ticketLifetime = 30.0
     package static let dataKeepalive = 10.0
@@ -49,6 +56,8 @@ package enum Limits {
     package static let text = 16 << 10
     package static let undeliveredAfter = 15.0
     package static let acknowledgeWithin = 0.1
+    /// Lines of all authors in a chat whose arrival nobody has told of yet; who says more waits.
+    package static let linesOnTheirWay = 2048
     /// How far back a line may refer to the event its author saw last, so that hashes need bounded memory.
     package static let referenceWindow: UInt64 = 4096
 

@@ -18,13 +18,15 @@ extension ChatView {
         case .stated(let statement):
             advance(statement.author, to: statement.counter)
             let own = statement.author == me.id ? settle(statement.counter) : nil
+            let isEarlier = statement.author != me.id && statement.seen.n < entered
             switch statement.body {
             case .say(let text):
                 let message = ChatMessage(
                     chat: chat, seq: n, from: peer(statement.author), text: text, sent: statement.sent,
-                    isEarlier: statement.author != me.id && statement.seen.n < entered, ref: own?.ref, line: own?.line)
+                    isEarlier: isEarlier, ref: own?.ref, line: own?.line)
                 return [.emit(.message(message))]
-            case .offer(let body): return open(body, by: statement.author, line: own?.line, numbers: &numbers)
+            case .offer(let body):
+                return open(body, by: statement.author, isEarlier: isEarlier, line: own?.line, numbers: &numbers)
             }
         case .answered(let transfer, let id, let accepted, let automatic):
             return answered(transfer, id, accepted: accepted, automatic: automatic)
@@ -35,7 +37,7 @@ extension ChatView {
     }
 
     private mutating func open(
-        _ body: OfferBody, by author: PeerID, line: Int?, numbers: inout ItemNumbers
+        _ body: OfferBody, by author: PeerID, isEarlier: Bool, line: Int?, numbers: inout ItemNumbers
     ) -> [Effect] {
         let offer = FileOffer(
             number: numbers.next(), transfer: body.transfer, from: peer(author),
@@ -43,7 +45,7 @@ extension ChatView {
             line: line)
         let key = participants[author]?.key ?? []
         forgetEnded()
-        transfers[body.transfer] = TransferRecord(offer: offer, body: body, senderKey: key)
+        transfers[body.transfer] = TransferRecord(offer: offer, body: body, senderKey: key, isEarlier: isEarlier)
         transferOrder.append(body.transfer)
         return [.emit(.fileOffered(offer))]
     }

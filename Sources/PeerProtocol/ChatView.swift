@@ -31,7 +31,7 @@ package struct ChatView: Sendable {
     /// Of each author's last statement that was ordered; kept when they leave, so that no old line can be shown again.
     private(set) var counters: [PeerID: UInt64] = [:]
 
-    /// The last event before this peer was in: what refers to one before it may be an old line, shown again.
+    /// This peer's own *joined* event, 0 for the host: what refers to one before it may be an old line, shown again.
     private(set) var entered: UInt64 = 0
 
     // Own statements.
@@ -63,17 +63,21 @@ package struct ChatView: Sendable {
     /// Whether someone may still join: everyone who was ever in may have stated something.
     func hasRoom(for id: PeerID) -> Bool { names[id] != nil || names.count < Limits.authors }
 
+    /// How many own lines may be under way: with a fair share for each, the host can tell of all of them.
+    var linesOnTheirWay: Int { max(16, Limits.linesOnTheirWay / (members.count + 1)) }
+
     mutating func remove(_ id: PeerID) {
         members.removeAll { $0.id == id }
         participants[id] = nil
     }
 
     /// Goes on where the chat is, for who joins it late or again.
-    mutating func resume(at event: UInt64, _ counters: [PeerID: UInt64]) {
-        entered = event
+    mutating func resume(_ counters: [PeerID: UInt64]) {
         self.counters = counters
         counter = counters[me.id] ?? 0
     }
+
+    mutating func enter(at event: UInt64) { entered = event }
 
     /// The number of the next own statement; it is remembered until the host has ordered it.
     mutating func claimCounter(ref: Int, line: Int?, isOffer: Bool) -> UInt64 {

@@ -13,7 +13,7 @@ struct Deliveries: Sendable {
         let deadline: Instant
     }
 
-    /// A member that never acknowledges may not make this grow without end; what is older is not told any more.
+    /// A member that never acknowledges may not make this grow without end; what is older is told as it is.
     private static let atMost = 4096
 
     /// By n, and so by deadline.
@@ -24,15 +24,20 @@ struct Deliveries: Sendable {
     /// When the next one is late.
     var deadline: Instant? { toldLate < waiting.count ? waiting[toldLate].deadline : nil }
 
-    /// A line was shown to these; gives it back at once when there are none.
-    mutating func add(_ delivery: Delivery) -> Delivery? {
-        guard !delivery.missing.isEmpty else { return delivery }
+    /// Own lines of which nothing was told yet.
+    var untoldOwn: Int { waiting[toldLate...].count { $0.own != nil } }
+
+    /// A line was shown to these; gives it back at once when there are none, and what there is no room for any more.
+    mutating func add(_ delivery: Delivery) -> [Delivery] {
+        guard !delivery.missing.isEmpty else { return [delivery] }
+        var untold: [Delivery] = []
         if waiting.count >= Self.atMost {
+            untold = Array(waiting[..<(Self.atMost / 4)].dropFirst(toldLate))
             waiting.removeFirst(Self.atMost / 4)
             toldLate = max(0, toldLate - Self.atMost / 4)
         }
         waiting.append(delivery)
-        return nil
+        return untold
     }
 
     /// A member has everything after one event up to another; gives what all have now.

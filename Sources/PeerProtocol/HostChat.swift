@@ -50,8 +50,9 @@ package struct HostChat: Sendable {
         _ joiners: [(signed: SignedBytes, connection: ConnectionID)], at moment: Moment, numbers: inout ItemNumbers
     ) -> [Effect] {
         var effects: [Effect] = []
-        var welcomed: [PeerID: ConnectionID] = [:]
+        var welcomed: [PeerID: ConnectionID] = [:], joined: [[UInt8]] = []
         let isStart = view.members.isEmpty && chain.last.n == 0
+        let before = chain.last, roster = view.members.compactMap { joins[$0.id] }
         for joiner in joiners {
             guard let (_, id) = try? view.check(joiner.signed, by: environment) else {
                 effects.append(.close(joiner.connection))
@@ -63,14 +64,16 @@ package struct HostChat: Sendable {
                 ]
                 continue
             }
-            let told = order(.joined(joiner.signed), at: moment, numbers: &numbers)
+            let event = ChatEvent(time: moment.wall, body: .joined(joiner.signed))
+            let told = order(event, at: moment, numbers: &numbers)
             if !isStart { effects += told }
+            joined.append(event.bytes())
             joins[id] = joiner.signed
             welcomed[id] = joiner.connection
         }
         for (id, connection) in welcomed { links[id] = Link(connection: connection, seen: chain.last.n) }
-        let roster = view.members.compactMap { joins[$0.id] }
-        let welcome = Welcome(chat: view.chat, last: chain.last, members: roster, counters: view.counters)
+        let welcome = Welcome(
+            chat: view.chat, before: before, members: roster, joined: joined, counters: view.counters)
         effects += welcomed.values.map { .send($0, .welcome(welcome)) }
         if isStart, !welcomed.isEmpty {
             let event = NodeEvent.chatStarted(
@@ -148,13 +151,12 @@ package struct HostChat: Sendable {
     ) -> [Effect] {
         let own = statement.author == view.me.id ? view.pending[statement.counter] : nil
         guard case .offer(let body) = statement.body else {
-            var effects = order(.said(signed), at: moment, numbers: &numbers)
+            let effects = order(.said(signed), at: moment, numbers: &numbers)
             let delivery = Deliveries.Delivery(
                 n: chain.last.n, author: statement.author, own: own,
                 missing: Set(links.keys.filter { $0 != statement.author }),
                 deadline: moment.now + Limits.undeliveredAfter)
-            if let done = deliveries.add(delivery) { effects += told(done) }
-            return effects
+            return effects + deliveries.add(delivery).flatMap(told)
         }
         // Someone may have left while the offer was on its way.
         for id in body.recipients where links[id] != nil { moves[id] = Move(at: moment.now) }
@@ -164,12 +166,18 @@ package struct HostChat: Sendable {
     }
 
     /// Gives an event its place and shows it to everyone.
-    mutating func order(_ event: ChatEvent.Body, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
-        let bytes = ChatEvent(time: moment.wall, body: event).bytes()
+    mutating func order(_ body: ChatEvent.Body, at moment: Moment, numbers: inout ItemNumbers) -> [Effect] {
+        order(ChatEvent(time: moment.wall, body: body), at: moment, numbers: &numbers)
+    }
+
+    private mutating func order(
+        _ event: ChatEvent, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        let bytes = event.bytes()
         let n = chain.append(bytes)
         let message = ControlMessage.event(n: n, bytes: bytes)
         var effects: [Effect] = links.values.map { .send($0.connection, message) }
-        guard let checked = checkedOwn(event) else { return effects }
+        guard let checked = checkedOwn(event.body) else { return effects }
         effects += view.apply(checked, n: n, at: moment, numbers: &numbers)
         return effects
     }
@@ -197,6 +205,9 @@ package struct HostChat: Sendable {
         links[id]?.seen = n
         return deliveries.seen(after: link.seen, upTo: n, by: id).flatMap(told)
     }
+
+    /// Whether an own line may be said before more of those on their way have arrived.
+    var hasRoom: Bool { deliveries.untoldOwn < view.linesOnTheirWay }
 
     /// Tells an author that all have a line, or all but these.
     private func told(_ delivery: Deliveries.Delivery) -> [Effect] {

@@ -48,7 +48,7 @@ struct InvitationRound: Sendable {
     }
 
     let chat: ChatID
-    /// Sent with every invitation and signed by who accepts, so that no acceptance can be shown twice.
+    /// Sent with every invitation and signed by who accepts, so that no acceptance of an earlier one counts for it.
     let nonce: [UInt8]
     let purpose: Purpose
     /// What is sent as soon as the chat starts, when the purpose is a file.
@@ -157,5 +157,7 @@ struct Joining: Sendable {
     let from: RemotePeer
     let connection: ConnectionID
     let invite: Invite
+    /// The bytes that were signed for it.
+    let join: [UInt8]
     let deadline: Instant
 }

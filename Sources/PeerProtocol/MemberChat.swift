@@ -13,26 +13,43 @@ package struct MemberChat: Sendable {
     private var acknowledgeAt: Instant?
     /// For `message.delivered`: which own line event n was, for the lines whose delivery is not known yet.
     private var undelivered: [UInt64: ChatView.Pending] = [:]
+    /// Those of them of which nothing was told yet.
+    private var untold: Set<UInt64> = []
     private(set) var isOver = false
 
     /// Enters the chat with the host's welcome; throws when its roster is not what its members signed.
-    init(
-        _ welcome: Welcome, me: LocalPeer, host: RemotePeer, connection: ConnectionID, invite: Invite,
-        environment: Environment
-    ) throws(Violation) {
-        view = ChatView(chat: welcome.chat, me: me.peer, host: host.peer, hostKey: host.key)
-        chain = EventChain(at: welcome.last, hash: environment.hash)
-        acknowledged = welcome.last.n
-        self.connection = connection
-        self.invite = invite
+    ///
+    /// The own *joined* event must hold the join that was signed for this acceptance: nobody could know that one before, so
+    /// whatever refers to a hash from there on was said after it.
+    init(_ welcome: Welcome, me: LocalPeer, joining: Joining, environment: Environment) throws(Violation) {
+        view = ChatView(chat: welcome.chat, me: me.peer, host: joining.from.peer, hostKey: joining.from.key)
+        chain = EventChain(at: welcome.before, hash: environment.hash)
+        acknowledged = welcome.before.n + UInt64(welcome.joined.count)
+        connection = joining.connection
+        invite = joining.invite
         self.environment = environment
+        view.resume(welcome.counters)
         for signed in welcome.members {
             let (join, id) = try view.check(signed, by: environment)
             view.admit(join, as: id)
         }
-        view.resume(at: welcome.last.n, welcome.counters)
-        guard view.participants[me.peer.id] != nil else { throw .malformed("the host's list leaves this peer out") }
+        for bytes in welcome.joined {
+            guard case .joined(let signed)? = (try? ChatEvent(parsing: bytes))?.body else {
+                throw .malformed("something else than joins was shown as such")
+            }
+            let (join, id) = try view.check(signed, by: environment)
+            chain.append(bytes)
+            if id == me.peer.id {
+                guard signed.bytes == joining.join else { throw .badSignature("an old join of this peer was shown") }
+                view.enter(at: chain.last.n)
+            }
+            view.admit(join, as: id)
+        }
+        guard view.entered > 0 else { throw .malformed("the host's list leaves this peer out") }
     }
+
+    /// Whether an own line may be said before more of those on their way have arrived.
+    var hasRoom: Bool { view.pending.count + untold.count < view.linesOnTheirWay }
 
     /// The last event that was taken.
     var last: EventReference { chain.last }
@@ -58,6 +75,7 @@ package struct MemberChat: Sendable {
                 case .say = statement.body, let own = view.pending[statement.counter]
             {
                 undelivered[n] = own
+                untold.insert(n)
             }
             return view.apply(checked, n: n, at: moment, numbers: &numbers)
         } catch {
@@ -69,6 +87,9 @@ package struct MemberChat: Sendable {
         switch event {
         case .joined(let signed):
             let (join, id) = try view.check(signed, by: environment)
+            guard view.members.count < Limits.peersAtMost, view.hasRoom(for: id) else {
+                throw .badSignature("more members were shown than a chat may have")
+            }
             return .joined(join, id)
         case .left(let id, let reason):
             guard id != view.me.id, view.members.contains(where: { $0.id == id }) else {
@@ -107,6 +128,7 @@ package struct MemberChat: Sendable {
 
     mutating func delivered(_ n: UInt64, missing: [PeerID]) -> [Effect] {
         guard let own = undelivered[n] else { return [] }
+        untold.remove(n)
         if missing.isEmpty { undelivered[n] = nil }
         let event = NodeEvent.messageDelivered(
             chat: view.chat, seq: n, ref: own.ref, missing: missing.map(view.peer), line: own.line)
@@ -171,7 +193,7 @@ extension MemberChat {
     /// Whether an offer is what the invitation promised, so that accepting that was accepting this.
     func isPromised(_ record: TransferRecord) -> Bool {
         invite.purpose == .file && record.offer.from.id == view.host.id && record.offer.summary == invite.offer
-            && view.transfers.count == 1
+            && view.transfers.count == 1 && !record.isEarlier
     }
 
     /// How the own receiving went.

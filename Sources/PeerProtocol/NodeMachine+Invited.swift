@@ -147,8 +147,8 @@ extension NodeMachine {
         withdrawRounds(.crossed, at: moment)
         guard let name = try? DisplayName(me.peer.name) else { return }
         let join = Join(
-            chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce, key: me.key,
-            name: name)
+            chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce,
+            memberNonce: environment.random(Join.nonceSize), key: me.key, name: name)
         let bytes = join.bytes()
         let signed = SignedBytes(bytes: bytes, signature: environment.sign(bytes))
         let reply = InviteAnswer(chat: question.invite.chat, accepting: signed)
@@ -156,7 +156,7 @@ extension NodeMachine {
         // The host waits 30 s for the others; twice that means it is not coming.
         let joining = Joining(
             number: question.number, from: question.from, connection: question.connection, invite: question.invite,
-            deadline: moment.now + 2 * Limits.answer)
+            join: bytes, deadline: moment.now + 2 * Limits.answer)
         slots[question.invite.chat] = .joining(joining)
         if slots.count >= settings.maximumChats { busyForAll(at: moment) }
     }
@@ -233,16 +233,14 @@ extension NodeMachine {
     mutating func received(_ welcome: Welcome, on connection: ConnectionID, at moment: Moment) {
         guard case .joining(let joining) = slots[welcome.chat], joining.connection == connection else { return }
         do throws(Violation) {
-            let chat = try MemberChat(
-                welcome, me: me, host: joining.from, connection: connection, invite: joining.invite,
-                environment: environment)
+            let chat = try MemberChat(welcome, me: me, joining: joining, environment: environment)
             slots[welcome.chat] = .member(chat)
             crossed = [:]  // what was wanted has come about; from now on invitations are asked about again
             effects.append(chat.started)
             settleYielded(in: chat.view)
         } catch {
             slots[welcome.chat] = nil
-            let text = "its list of members is not signed by them"
+            let text = "its list of members is not what they signed: \(error.sentence)"
             effects.append(.emit(.warning(code: .badSignature, peer: joining.from.peer, message: text)))
             effects += [.send(connection, .leave), .close(connection)]
             effects.append(.emit(.inviteWithdrawn(number: joining.number, reason: "withdrawn")))

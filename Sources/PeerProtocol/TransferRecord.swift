@@ -13,6 +13,8 @@ package struct TransferRecord: Sendable {
     package let body: OfferBody
     /// SubjectPublicKeyInfo of the sender, who signed the offer and signs the pieces.
     package let senderKey: [UInt8]
+    /// Whether it refers to an event before this peer was in: it may be an old offer, shown again.
+    let isEarlier: Bool
     package private(set) var standings: [PeerID: Standing]
     /// At the host: all bytes are kept here, the sender may go.
     package var isStored = false
@@ -25,10 +27,11 @@ package struct TransferRecord: Sendable {
     /// For each recipient whose progress is told here.
     private var meters: [PeerID: RateMeter] = [:]
 
-    package init(offer: FileOffer, body: OfferBody, senderKey: [UInt8]) {
+    package init(offer: FileOffer, body: OfferBody, senderKey: [UInt8], isEarlier: Bool = false) {
         self.offer = offer
         self.body = body
         self.senderKey = senderKey
+        self.isEarlier = isEarlier
         standings = Dictionary(uniqueKeysWithValues: offer.to.map { ($0.id, .open) })
     }
 

@@ -9,6 +9,8 @@ package struct Readiness: OptionSet, Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
     package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// Told without being asked for, together with the others: the next call on the descriptor says how it broke.
+    package static let broken = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 
 /// One thread that waits for descriptors and times, and runs the actors that name it as their executor.
@@ -209,7 +211,7 @@ package final class EventLoop: SerialExecutor, Sendable {
             // By token, not by descriptor: a closed one's number may belong to another by now.
             guard let handler = own.withLock({ $0.handlers[token] }) else { return }
             var readiness = Readiness(rawValue: event.events).intersection([.readable, .writable])
-            if event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { readiness = [.readable, .writable] }
+            if event.events & Readiness.broken.rawValue != 0 { readiness = [.readable, .writable, .broken] }
             handler.body(readiness)
         }
     }

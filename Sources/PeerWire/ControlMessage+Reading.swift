@@ -153,8 +153,11 @@ extension Welcome {
     fileprivate init(_ fields: FieldReader) throws {
         chat = try fields.id(.chat)
         guard let hash = Digest(try fields.bytes(.hash, count: Digest.size)) else { throw FieldReader.BadField() }
-        last = EventReference(n: try fields.number(.n), hash: hash)
-        members = try fields.objects(.members, count: 1...Limits.peersAtMost) { try $0.signed(.join) }
+        before = EventReference(n: try fields.number(.n), hash: hash)
+        joined = try fields.manyBytes(.joined, count: 1...Limits.peersAtMost)
+        members = try fields.objects(.members, count: 0...(Limits.peersAtMost - joined.count)) {
+            try $0.signed(.join)
+        }
         let said = try fields.objects(.counters, count: 0...Limits.authors) { author in
             (try author.id(.peer, PeerID.self), try author.number(.counter, in: WireNumber.fromOne))
         }

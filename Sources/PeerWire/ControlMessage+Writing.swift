@@ -75,8 +75,9 @@ extension ControlMessage {
             try fields.word(.reason, reason)
         case .welcome(let welcome):
             try fields.id(.chat, welcome.chat)
-            try fields.number(.n, welcome.last.n)
-            try fields.bytes(.hash, welcome.last.hash.bytes)
+            try fields.number(.n, welcome.before.n)
+            try fields.bytes(.hash, welcome.before.hash.bytes)
+            try fields.manyBytes(.joined, welcome.joined)
             try fields.objects(.members, welcome.members) { try $0.signed(.join, $1) }
             try fields.objects(.counters, welcome.counters.sorted { $0.key < $1.key }) { author, said in
                 try author.id(.peer, said.key)

@@ -101,17 +101,23 @@ package enum WithdrawReason: String, CaseIterable, Sendable {
 package struct Welcome: Equatable, Sendable {
     /// The chat.
     package let chat: ChatID
-    /// The last event before what follows, and its hash.
-    package let last: EventReference
-    /// The joins of everyone in, the receiver too: 1 to 64.
+    /// The last event before those of `joined`, and its hash.
+    package let before: EventReference
+    /// The joins of everyone in by then.
     package let members: [SignedBytes]
+    /// The exact bytes of the events that follow, each a *joined*, the receiver's among them: with `members` 1 to 64.
+    package let joined: [[UInt8]]
     /// The last counter of everyone who has stated something, those who left too: what follows goes on from there.
     package let counters: [PeerID: UInt64]
 
-    package init(chat: ChatID, last: EventReference, members: [SignedBytes], counters: [PeerID: UInt64] = [:]) {
+    package init(
+        chat: ChatID, before: EventReference, members: [SignedBytes], joined: [[UInt8]],
+        counters: [PeerID: UInt64] = [:]
+    ) {
         self.chat = chat
-        self.last = last
+        self.before = before
         self.members = members
+        self.joined = joined
         self.counters = counters
     }
 }

@@ -43,6 +43,16 @@ struct FieldReader {
         return Array(data)
     }
 
+    /// A list of base64 texts.
+    func manyBytes(_ key: FieldKey, count: ClosedRange<Int>) throws -> [[UInt8]] {
+        let texts = try texts(key)
+        guard count.contains(texts.count) else { throw BadField() }
+        return try texts.map {
+            guard let data = Data(base64Encoded: $0) else { throw BadField() }
+            return Array(data)
+        }
+    }
+
     func signed(_ key: FieldKey) throws -> SignedBytes {
         SignedBytes(bytes: try bytes(key), signature: try bytes(.signature, count: SignedBytes.signatureSize))
     }

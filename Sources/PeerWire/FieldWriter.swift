@@ -22,6 +22,10 @@ struct FieldWriter {
         try container.encode(Data(value).base64EncodedString(), forKey: key)
     }
 
+    mutating func manyBytes(_ key: FieldKey, _ values: [[UInt8]]) throws {
+        try texts(key, values.map { Data($0).base64EncodedString() })
+    }
+
     mutating func signed(_ key: FieldKey, _ value: SignedBytes) throws {
         try bytes(key, value.bytes)
         try bytes(.signature, value.signature)

@@ -2,7 +2,7 @@ package import PeerModel
 
 /// What a peer signs to become a member: it binds its key and name to one chat of one host.
 package struct Join: Hashable, Sendable {
-    /// Bytes of an invitation's nonce.
+    /// Bytes of either nonce.
     package static let nonceSize = 16
     /// More than any SubjectPublicKeyInfo of version 1 (44 bytes) needs; 65 joins of this size fit a `welcome`.
     package static let keySizes: ClosedRange<UInt16> = 1...256
@@ -14,18 +14,23 @@ package struct Join: Hashable, Sendable {
     package let host: PeerID
     /// 16 bytes, those of the invitation.
     package let nonce: [UInt8]
+    /// 16 random bytes of the member's own, so that no join is like an earlier one, whatever the host invites to.
+    package let memberNonce: [UInt8]
     /// The member's public key, SubjectPublicKeyInfo in DER; its hash is the member's ID.
     package let key: [UInt8]
     /// The name the member gives itself.
     package let name: DisplayName
 
     /// A join to be signed; a nonce or key of the wrong size is a bug of the caller.
-    package init(chat: ChatID, host: PeerID, nonce: [UInt8], key: [UInt8], name: DisplayName) {
-        precondition(nonce.count == Self.nonceSize, "nonces have 16 bytes")
+    package init(
+        chat: ChatID, host: PeerID, nonce: [UInt8], memberNonce: [UInt8], key: [UInt8], name: DisplayName
+    ) {
+        precondition(nonce.count == Self.nonceSize && memberNonce.count == Self.nonceSize, "nonces have 16 bytes")
         precondition(Self.keySizes.contains(UInt16(clamping: key.count)), "keys have 1 to 256 bytes")
         self.chat = chat
         self.host = host
         self.nonce = nonce
+        self.memberNonce = memberNonce
         self.key = key
         self.name = name
     }
@@ -37,6 +42,7 @@ package struct Join: Hashable, Sendable {
         chat = try reader.chatID()
         host = try reader.peerID()
         nonce = try reader.bytes(Self.nonceSize)
+        memberNonce = try reader.bytes(Self.nonceSize)
         key = try reader.bytes(Int(try reader.number(in: Self.keySizes)))
         guard let name = DisplayName(exactly: try reader.text(Int(try reader.number(UInt8.self)))) else {
             throw .badLayout
@@ -51,6 +57,7 @@ package struct Join: Hashable, Sendable {
         writer.chatID(chat)
         writer.peerID(host)
         writer.bytes(nonce)
+        writer.bytes(memberNonce)
         writer.number(UInt16(key.count))  // checked in `init`
         writer.bytes(key)
         writer.number(UInt8(name.description.utf8.count))  // 63 at most

@@ -191,4 +191,25 @@ struct HostilePeerTests {
         }
         #expect(shown == [false])
     }
+
+    @Test("A host that shows more members than a chat may have is left", arguments: [true, false])
+    func inventedMembers(areLeaving: Bool) throws {
+        let network = try chat(2, seed: 11)
+        let chat = try #require(network.nodes[1].machine.chat)
+        var count = 1
+        while count <= Limits.authors, network.nodes[1].machine.memberChat != nil {
+            let key = SigningKey.generate()
+            let join = Join(
+                chat: chat, host: network.id(0), nonce: [UInt8](repeating: 1, count: Join.nonceSize),
+                memberNonce: [UInt8](repeating: 2, count: Join.nonceSize), key: key.publicKey.spki,
+                name: try DisplayName("nobody"))
+            let bytes = join.bytes()
+            try show(.joined(SignedBytes(bytes: bytes, signature: key.sign(bytes))), to: 1, in: network)
+            guard network.nodes[1].machine.memberChat != nil else { break }
+            if areLeaving { try show(.left(key.publicKey.peerID, .left), to: 1, in: network) }
+            count += 1
+        }
+        #expect(warnings(network.nodes[1]) == [.badSignature])
+        #expect(count == (areLeaving ? Limits.authors - 1 : Limits.peersAtMost))
+    }
 }

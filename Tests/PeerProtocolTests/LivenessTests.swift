@@ -43,4 +43,30 @@ struct LivenessTests {
         let answered = (0..<500).count { _ in liveness.ping(now: at(500)) }
         #expect(answered == 16)
     }
+
+    @Test("While nothing is read the other side is told every 2 s, and its silence does not count")
+    func paused() {
+        var liveness = Liveness(now: at(0))
+        liveness.pause(now: at(3))
+        #expect(liveness.deadline == at(5))
+        expect(liveness.timerFired(now: at(4.9)), nil)
+        expect(liveness.timerFired(now: at(5)), .pong)
+        expect(liveness.timerFired(now: at(100)), .pong)
+        liveness.resume(now: at(101))
+        #expect(liveness.deadline == at(102))
+        expect(liveness.timerFired(now: at(102)), .ping)
+        expect(liveness.timerFired(now: at(109.9)), nil)
+        expect(liveness.timerFired(now: at(110)), .dead)
+    }
+
+    @Test("The pings of a time in which nothing was read may come all at once")
+    func pausedPings() {
+        var liveness = Liveness(now: at(0))
+        liveness.pause(now: at(1))
+        liveness.resume(now: at(401))
+        let answered = (0..<100).count { _ in liveness.ping(now: at(401)) }
+        #expect(answered == 100)
+        let later = (0..<2000).count { _ in liveness.ping(now: at(500)) }
+        #expect(later < 1000)
+    }
 }

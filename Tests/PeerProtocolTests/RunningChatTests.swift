@@ -142,6 +142,29 @@ struct RunningChatTests {
         #expect(done == [#"0: ["declined", "accepted"]"#, #"9: ["accepted"]"#])
     }
 
+    private func told(_ node: MachineNetwork.Node) -> Set<Int> {
+        Set(node.events.compactMap { if case .messageDelivered(_, _, let ref, _, _) = $0 { ref } else { nil } })
+    }
+
+    @Test("Whoever says thousands of lines hears of each what became of it", arguments: [0, 1])
+    func manyLines(author: Int) throws {
+        let network = try chat(of: 2, among: 3, seed: 9)
+        network.scheduleInvite(from: 0, to: [2])
+        try network.settle()
+        let id = try #require(network.nodes[0].machine.chat)
+        var room = 0
+        for number in 0..<4200 {
+            if network.nodes[author].machine.hasRoom(in: id) { room += 1 }
+            network.scheduleLine("\(number)", by: author)
+            try network.settle()
+        }
+        #expect(room == Limits.linesOnTheirWay / 3)
+        try network.advance(1)
+        try network.advance(1)
+        #expect(told(network.nodes[author]).count == 4200)
+        #expect(network.nodes[author].machine.hasRoom(in: id))
+    }
+
     // MARK: Offers
 
     private func results(_ node: MachineNetwork.Node) -> [[String]] {

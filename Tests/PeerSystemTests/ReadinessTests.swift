@@ -47,7 +47,7 @@ import Testing
         #expect(got == .writable)
     }
 
-    @Test("The end of the other side is readiness for everything, so that the next call tells of it")
+    @Test("The end of the other side is told as such and is readiness for everything, so that the next call tells more")
     func hangUp() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -59,7 +59,7 @@ import Testing
             }
             try retrying("shutdown") { Int(shutdown(ends.far.descriptor.raw, CInt(SHUT_RDWR))) }
         }
-        #expect(got == [.readable, .writable])
+        #expect(got == [.readable, .writable, .broken])
     }
 
     @Test("An event that waits when its registration ends is not delivered, also if the number is in use again")

@@ -10,7 +10,7 @@ import Testing
         zip(
             Fixture.events,
             [
-                join([1], time, hex("005b"), SignedLayoutTests.joinBytes, bytes(6, 64)),
+                join([1], time, hex("006b"), SignedLayoutTests.joinBytes, bytes(6, 64)),
                 join([2], time, bytes(1, 32), [3]),
                 join([3], time, hex("000000a0"), SignedLayoutTests.say, bytes(6, 64)),
                 join([4], time, hex("0000014e"), SignedLayoutTests.offer, bytes(6, 64)),

@@ -63,10 +63,10 @@ import Testing
         (
             .welcome(
                 Welcome(
-                    chat: Fixture.chat, last: EventReference(n: 2, hash: Fixture.digest), members: [signed, signed],
-                    counters: [Fixture.peer: 5])),
+                    chat: Fixture.chat, before: EventReference(n: 2, hash: Fixture.digest), members: [signed, signed],
+                    joined: [Array("join".utf8)], counters: [Fixture.peer: 5])),
             19,
-            #"{"chat":"\#(chat)","counters":[{"counter":5,"peer":"\#(peer)"}],"hash":"\#(hash)","members":[{"join":"am9pbg==","signature":"\#(signature)"},"#
+            #"{"chat":"\#(chat)","counters":[{"counter":5,"peer":"\#(peer)"}],"hash":"\#(hash)","joined":["am9pbg=="],"members":[{"join":"am9pbg==","signature":"\#(signature)"},"#
                 + #"{"join":"am9pbg==","signature":"\#(signature)"}],"n":2}"#
         ),
     ]

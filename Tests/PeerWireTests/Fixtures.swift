@@ -13,11 +13,13 @@ enum Fixture {
     static let chat = ChatID(bytes: [UInt8](repeating: 1, count: 16))!  // 16 bytes
     static let transfer = TransferID(Digest([UInt8](repeating: 5, count: 32))!)  // 32 bytes
     static let nonce = [UInt8](repeating: 3, count: 16)
+    static let memberNonce = [UInt8](repeating: 9, count: 16)
     static let signature = [UInt8](repeating: 6, count: 64)
     static let name = try! DisplayName("Ada")  // a plain name
     static let run = RunID("abcd2345")!  // 8 characters of base32
 
-    static let join = Join(chat: chat, host: other, nonce: nonce, key: [4, 5], name: name)
+    static let join = Join(
+        chat: chat, host: other, nonce: nonce, memberNonce: memberNonce, key: [4, 5], name: name)
     static let say = statement(.say(text: "hi"))
     static let offer = statement(
         .offer(

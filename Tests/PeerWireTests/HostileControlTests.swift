@@ -80,9 +80,9 @@ import Testing
         (
             19,
             [
-                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.hash)","members":[]}"#,
-                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.nonce)","members":[]}"#,
-                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.hash)","members":[{}]}"#,
+                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.hash)","joined":[],"members":[]}"#,
+                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.nonce)","joined":["AA=="],"members":[]}"#,
+                #"{"chat":"\#(Valid.chat)","n":0,"hash":"\#(Valid.hash)","joined":["AA=="],"members":[{}]}"#,
             ]
         ),
         (
@@ -188,16 +188,22 @@ import Testing
     @Test("Too many members, missing peers or addresses are refused or dropped")
     func tooMany() throws {
         let member = #"{"join":"am9pbg==","signature":"\#(Valid.signature)"}"#
-        func welcome(_ count: Int) -> String {
-            let members = Array(repeating: member, count: count).joined(separator: ",")
-            return #"{"chat":"\#(Valid.chat)","counters":[],"hash":"\#(Valid.hash)","members":[\#(members)],"n":0}"#
+        func welcome(_ before: Int, _ new: Int) -> String {
+            let members = Array(repeating: member, count: before).joined(separator: ",")
+            let joined = Array(repeating: #""am9pbg==""#, count: new).joined(separator: ",")
+            return #"{"chat":"\#(Valid.chat)","counters":[],"hash":"\#(Valid.hash)","joined":[\#(joined)],"#
+                + #""members":[\#(members)],"n":0}"#
         }
-        guard case .welcome(let read) = try Valid.read(19, welcome(64)) else {
-            Issue.record("another message")
-            return
+        for (before, new) in [(63, 1), (0, 64)] {
+            guard case .welcome(let read) = try Valid.read(19, welcome(before, new)) else {
+                Issue.record("another message")
+                return
+            }
+            #expect(read.members.count == before && read.joined.count == new)
         }
-        #expect(read.members.count == 64)
-        #expect(throws: WireError.malformed(kind: 19)) { try Valid.read(19, welcome(65)) }
+        for (before, new) in [(64, 1), (0, 65), (1, 64), (1, 0)] {
+            #expect(throws: WireError.malformed(kind: 19)) { try Valid.read(19, welcome(before, new)) }
+        }
         let peers = Array(repeating: #""\#(Valid.peer)""#, count: 65).joined(separator: ",")
         #expect(throws: WireError.malformed(kind: 35)) { try Valid.read(35, #"{"n":1,"missing":[\#(peers)]}"#) }
         let addresses = Array(repeating: #""a""#, count: 17).joined(separator: ",")

@@ -16,14 +16,23 @@ import Testing
     func welcome() throws {
         let name = try DisplayName(String(repeating: "\"", count: 63))
         let key = bytes(4, Int(Join.keySizes.upperBound))
-        let join = Join(chat: Fixture.chat, host: Fixture.other, nonce: Fixture.nonce, key: key, name: name)
-        let members = Array(repeating: Fixture.signed(join.bytes()), count: Limits.peersAtMost)
-        let last = EventReference(n: WireNumber.maximum, hash: Fixture.digest)
+        let join = Fixture.signed(
+            Join(
+                chat: Fixture.chat, host: Fixture.other, nonce: Fixture.nonce, memberNonce: Fixture.memberNonce,
+                key: key, name: name
+            ).bytes())
+        let event = ChatEvent(time: .max, body: .joined(join)).bytes()
+        let before = EventReference(n: WireNumber.maximum, hash: Fixture.digest)
         let counters = Dictionary(
             uniqueKeysWithValues: (0..<Limits.authors).map { (Fixture.peer($0), WireNumber.maximum) })
-        let message = ControlMessage.welcome(
-            Welcome(chat: Fixture.chat, last: last, members: members, counters: counters))
-        #expect(try payload(message) <= Limits.controlPayload)
+        for new in [1, Limits.peersAtMost] {
+            let message = ControlMessage.welcome(
+                Welcome(
+                    chat: Fixture.chat, before: before,
+                    members: Array(repeating: join, count: Limits.peersAtMost - new),
+                    joined: Array(repeating: event, count: new), counters: counters))
+            #expect(try payload(message) <= Limits.controlPayload)
+        }
     }
 
     @Test("A hello with the longest name and addresses fits a first frame")

@@ -6,7 +6,7 @@ import Testing
 /// Bytes written by hand, so that the code cannot drift from `WIRE.md`.
 @Suite struct SignedLayoutTests {
     static let joinBytes = join(
-        hex("70656572636f6e6e656374 2f 6a6f696e 2f31 00"), bytes(1, 16), bytes(2, 32), bytes(3, 16),
+        hex("70656572636f6e6e656374 2f 6a6f696e 2f31 00"), bytes(1, 16), bytes(2, 32), bytes(3, 16), bytes(9, 16),
         hex("0002 0405 03 416461"))
     static let common = join(
         bytes(1, 16), bytes(2, 32), bytes(1, 32), hex("0000000000000008 0000000000000009"), bytes(7, 32),
@@ -58,9 +58,9 @@ import Testing
     }
 
     static let wrongJoins: [(offset: Int, value: [UInt8])] = [
-        (83, [0, 0]), (83, [1, 1]),  // the key's length
-        (87, [0]), (87, [4]), (87, [2]),  // the name's length
-        (88, [0x20]), (88, [7]), (88, [0xFF]),  // the name
+        (99, [0, 0]), (99, [1, 1]),  // the key's length
+        (103, [0]), (103, [4]), (103, [2]),  // the name's length
+        (104, [0x20]), (104, [7]), (104, [0xFF]),  // the name
     ]
     static let wrongSays: [(offset: Int, value: [UInt8])] = [
         (98, bytes(0, 8)), (98, hex("8000000000000000")),  // the counter

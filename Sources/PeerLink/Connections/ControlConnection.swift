@@ -8,7 +8,7 @@ internal import PeerWire
 ///
 /// Owned by the engine and only touched on its loop. What it finds it returns; the engine decides.
 final class ControlConnection {
-    private enum Stage {
+    enum Stage {
         case connecting, handshaking, greeting, open, closing, closed
     }
 
@@ -18,21 +18,29 @@ final class ControlConnection {
     private(set) var remote: RemotePeer?
     private(set) var hello: Hello?
     private let expected: PeerID?
-    private var stage: Stage
-    private var stream: TLSStream?
-    private var decoder = FrameDecoder()
+    var stage: Stage
+    var stream: TLSStream?
+    var decoder = FrameDecoder()
     private var greeter: HelloMachine
     private var liveness: Liveness
-    private let started: Instant
+    let started: Instant
     /// Whether the other side has sent what it came for; until then it is a stranger, whatever its key.
     private(set) var hasSpoken: Bool
-    private var closingSince: Instant?
     private let traffic = TrafficClass.interactive
-    /// Nothing more is read for now, except from one that still has to say who it is, or that has broken.
-    var isPaused = false
-    private var wanted: Readiness
-    /// What the loop should wait for.
-    var interest: Readiness { isPaused && stage == .open && hasSpoken ? wanted.subtracting(.readable) : wanted }
+
+    // What waits to be sent.
+    /// When some of it went out, or the first of it came.
+    var movedAt: Instant
+    /// Since when it has been too much, see `isCrowded`.
+    var crowdedSince: Instant?
+    /// Whether others wait for this one to read, so that it may not take for ever.
+    var isWaitedFor = false
+    var closingSince: Instant?
+    /// What the end of a goodbye is.
+    var goodbye = Ending.closedHere
+
+    /// Whether nothing is read for now, because what would come could not be passed on.
+    private(set) var isPaused = false
 
     /// A connection that was accepted, or one that is being dialled; `expected` is whose key must be there.
     init(
@@ -45,12 +53,11 @@ final class ControlConnection {
         isDialled = dialling != nil
         hasSpoken = dialling != nil
         stage = isDialled ? .connecting : .handshaking
-        wanted = isDialled ? .writable : .readable
         greeter = HelloMachine(side: isDialled ? .dialler : .listener, own: hello)
         let tls = TLSEngine(context, side: dialling.map { .dialler($0) } ?? .listener)
         stream = TLSStream(socket: socket, tls: tls)
         liveness = Liveness(now: now)
-        started = now
+        (started, movedAt) = (now, now)
     }
 
     /// The socket, for the event loop; `nil` once it was released or handed on.
@@ -59,8 +66,8 @@ final class ControlConnection {
     /// When `timerFired` has something to do next.
     var deadline: Instant? {
         switch stage {
-        case .open where hasSpoken: liveness.deadline
-        case .closing: closingSince.map { $0 + Limits.closing }
+        case .open where hasSpoken: min(liveness.deadline, stuckDeadline ?? liveness.deadline)
+        case .closing: closingDeadline
         case .closed: nil
         default: started + Limits.handshake
         }
@@ -70,17 +77,37 @@ final class ControlConnection {
         switch stage {
         case .closed: return []
         case .open where hasSpoken:
+            if let stuckDeadline, now >= stuckDeadline { return end(.silent) }
             switch liveness.timerFired(now: now) {
             case .ping?: return send(.ping)
+            // Whatever waits to be sent shows as well that this side is alive.
+            case .pong?: return pendingOutput == 0 ? send(.pong) : []
             case .dead?: return end(.silent)
             case nil: return []
             }
-        case .closing: return deadline.map { now >= $0 } ?? true ? end(.closedHere) : []
+        case .closing: return now >= closingDeadline ? end(goodbye) : []
         default: return now >= started + Limits.handshake ? end(.timedOut) : []
         }
     }
 
     // MARK: Input
+
+    /// What the loop should wait for.
+    var interest: Readiness {
+        if stage == .connecting { return .writable }
+        var interest: Readiness = isReading ? .readable : []
+        if pendingOutput > 0 { interest.insert(.writable) }
+        return interest
+    }
+
+    private var isReading: Bool { !isPaused || stage != .open }
+
+    /// Stops or goes on reading; meanwhile its silence means nothing, and the other side is told that this one is there.
+    func setPaused(_ isPaused: Bool, now: Instant) {
+        guard self.isPaused != isPaused else { return }
+        self.isPaused = isPaused
+        if isPaused { liveness.pause(now: now) } else { liveness.resume(now: now) }
+    }
 
     func ready(_ readiness: Readiness, now: Instant) -> [Event] {
         var events: [Event] = []
@@ -89,7 +116,10 @@ final class ControlConnection {
                 guard readiness.contains(.writable) else { return [] }
                 try connected()
             }
-            if readiness.contains(.readable) { try receive(&events, now: now) }
+            // One that broke is looked at: what it has sent before may be its goodbye.
+            if readiness.contains(.readable), isReading || readiness.contains(.broken) {
+                try receive(&events, now: now)
+            }
             try flush()
         } catch {
             events += end(error)
@@ -108,9 +138,11 @@ final class ControlConnection {
     private func receive(_ events: inout [Event], now: Instant) throws(Ending) {
         for _ in 0..<8 {
             let received: TLSStream.Received?
-            do throws(StreamError) { received = try stream?.receive() } catch { throw .failed(error) }
+            do throws(StreamError) { received = try stream?.receive() } catch {
+                throw stage == .closing ? goodbye : .failed(error)
+            }
             guard received == .some else {
-                if received == .ended { throw stage == .closing ? .closedHere : .failed(.ended) }
+                if received == .ended { throw stage == .closing ? goodbye : .failed(.ended) }
                 return
             }
             if stage == .closing {
@@ -120,6 +152,7 @@ final class ControlConnection {
             liveness.received(now: now)
             if stage == .handshaking { try shakeHands() }
             if stage == .greeting || stage == .open { try read(&events) }
+            if stage == .closing { try discard() }
             // What follows a ticket is for the thread that gets the stream: not one byte more is taken here.
             if case .ticket? = events.last { return }
             guard stream != nil else { return }
@@ -133,7 +166,7 @@ final class ControlConnection {
             do throws(StreamError) {
                 while let count = try stream?.read(into: buffer), count > 0 {}
             } catch {
-                throw .closedHere
+                throw goodbye
             }
         }
     }
@@ -195,7 +228,7 @@ final class ControlConnection {
         case .ping:
             guard liveness.ping(now: BootClock.now()) else { throw .failed(.violation("pings without end")) }
             // Whatever waits to be sent shows as well that this side is alive.
-            if stream?.tls.pendingOutput == 0 { try write(.pong) }
+            if pendingOutput == 0 { try write(.pong) }
         case .pong, .unknown: break
         case .hello, .open: throw .failed(.violation("a second hello"))
         case .refuse(let min, let max): throw .incompatible(min: min, max: max)
@@ -222,74 +255,12 @@ final class ControlConnection {
             if isDialled { decoder.maximumPayload = Limits.controlPayload }
             if !isData { events.append(.opened(named, hello)) }
         case .incompatible(let min, let max, let send):
+            guard !send.isEmpty else { throw .incompatible(min: min, max: max) }
             for message in send { try write(message) }
-            try flush()
-            throw .incompatible(min: min, max: max)
+            goodbye = .incompatible(min: min, max: max)
+            events += closeAfterSending()
         case .violation: throw .failed(.violation("no hello"))
         case .ignore: break
         }
-    }
-
-    // MARK: Output
-
-    /// Queues a frame and sends what can be sent.
-    func send(_ message: ControlMessage) -> [Event] {
-        guard stage == .open else { return [] }
-        do throws(Ending) {
-            try write(message)
-            try flush()
-            return []
-        } catch {
-            return end(error)
-        }
-    }
-
-    private func write(_ message: ControlMessage) throws(Ending) {
-        // Who does not read is as good as gone, and may not fill the memory.
-        guard (stream?.tls.pendingOutput ?? 0) < Limits.controlBacklog else { throw .silent }
-        do throws(StreamError) { try stream?.write(message.encoded()) } catch { throw .failed(error) }
-    }
-
-    private func flush() throws(Ending) {
-        guard stream != nil, stage != .connecting else { return }
-        do throws(StreamError) {
-            let isEmpty = try stream?.flush() ?? true
-            wanted = isEmpty ? .readable : [.readable, .writable]
-            if isEmpty, stage == .closing { stream?.socket.endSending() }
-        } catch {
-            throw stage == .closing ? .closedHere : .failed(error)
-        }
-    }
-
-    /// Closes once everything queued has gone out.
-    func closeAfterSending() -> [Event] {
-        guard stage == .open || stage == .greeting else { return end(.closedHere) }
-        stage = .closing
-        closingSince = BootClock.now()
-        stream?.tls.close()
-        do throws(Ending) {
-            try flush()
-            return []
-        } catch {
-            return end(error)
-        }
-    }
-
-    /// Closes now.
-    func end(_ ending: Ending) -> [Event] {
-        guard stage != .closed else { return [] }
-        stage = .closed
-        return [.closed(ending)]
-    }
-
-    /// Gives up the socket; the engine has unregistered it before.
-    func release() { stream = nil }
-
-    /// Hands the stream to a data thread, with what was read ahead.
-    func takeStream() -> TLSStream? {
-        stage = .closed
-        var taken = stream.take()
-        taken?.early = decoder.takeRest()
-        return taken
     }
 }

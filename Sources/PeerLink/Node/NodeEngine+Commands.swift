@@ -32,7 +32,7 @@ extension NodeEngine {
             let item = try await checkRoom(for: try resolve(item))
             return machine.accept(item, line: line, at: moment)
         case .decline(let item): return machine.decline(try resolve(item), line: line, at: moment)
-        case .say(let text): return machine.say(text, line: line, at: moment)
+        case .say(let text): return try await say(text, line)
         case .send(let paths, let references): return try await send(paths, to: references, line)
         case .cancel(let item): return machine.cancel(try resolve(item), at: moment)
         case .leave: return machine.leave(at: moment)

@@ -85,7 +85,7 @@ extension NodeEngine {
     private func followInterfaces() {
         interfaceMonitor = try? InterfaceMonitor(on: loop) { [weak self] interfaces in
             self?.assumeIsolated { engine in
-                engine.ownNetworks = interfaces.flatMap(\.addresses)
+                engine.ownInterfaces = interfaces
                 engine.discovery?.set(Self.local(interfaces))
                 engine.changedPlace()
             }

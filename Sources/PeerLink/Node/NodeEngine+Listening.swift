@@ -23,6 +23,16 @@ extension NodeEngine {
         }
     }
 
+    /// Where others may reach this node: without link-local ones, whose scope means nothing elsewhere.
+    var ownAddresses: [String] {
+        guard let listener else { return [] }
+        let usable = ownInterfaces.filter {
+            !$0.isLoopback && (settings.interfaces.isEmpty || settings.interfaces.contains($0.name))
+        }
+        return usable.flatMap(\.addresses).map(\.address).filter { !$0.isLinkLocal }
+            .map { $0.with(port: listener.port).description }
+    }
+
     private func acceptAll() {
         for _ in 0..<16 {
             guard let listener else { return }
@@ -49,6 +59,7 @@ extension NodeEngine {
 
     /// An IPv6 network is one source, but not the own one: there the neighbours share it.
     func source(of address: PeerAddress) -> [UInt8] {
+        let ownNetworks = ownInterfaces.lazy.flatMap(\.addresses)
         switch address.ip {
         case .v4(let bytes): return bytes
         case .v6(let bytes, _):

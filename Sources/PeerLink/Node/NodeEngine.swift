@@ -29,9 +29,12 @@ package actor NodeEngine {
     var listenerTokens: [UInt64] = []
     var connections: [ConnectionID: ControlConnection] = [:]
     var tokens: [ConnectionID: UInt64] = [:]
-    private var lastConnection: UInt64 = 0
+    var flow = Flow()
+    /// The event that was encoded last: it goes to every member in turn.
+    var lastEvent: (message: ControlMessage, frame: [UInt8])?
+    var lastConnection: UInt64 = 0
     var dials: [DialID: Dial] = [:]
-    private var lastCheck = UInt64.max
+    var lastCheck = UInt64.max
     /// Which dial a connection belongs to, until it is open.
     var dialOf: [ConnectionID: DialID] = [:]
     private var wakeUp: (at: Instant, token: UInt64)?
@@ -45,8 +48,8 @@ package actor NodeEngine {
     var backEnd: String?
     var waitingForBackEnd: [CheckedContinuation<Void, Never>] = []
     var interfaceMonitor: InterfaceMonitor?
-    /// What this machine is connected to directly.
-    var ownNetworks = NetworkInterface.current().flatMap(\.addresses)
+    /// What this machine is connected by.
+    var ownInterfaces = NetworkInterface.current()
     var revision = 1
     var lastAdvert: Advert?
     var isStopped = false
@@ -86,7 +89,7 @@ package actor NodeEngine {
 
     /// The own side of every hello.
     var hello: Hello {
-        Hello(run: run, name: identity.displayName, port: listener?.port ?? 0, addresses: [])
+        Hello(run: run, name: identity.displayName, port: listener?.port ?? 0, addresses: ownAddresses)
     }
 
     var moment: Moment { Moment(now: BootClock.now(), wall: WallClock.milliseconds()) }
@@ -101,7 +104,7 @@ package actor NodeEngine {
     /// Listens and goes on the network; gives the port, or `nil` when it does not listen.
     package func start() throws(PeerConnectError) -> UInt16? {
         try checkInterfaces()
-        queue.onRelief { [weak self, loop] in loop.post { self?.assumeIsolated { $0.setReading() } } }
+        queue.onRelief { [weak self, loop] in loop.post { self?.assumeIsolated { $0.caughtUp() } } }
         if settings.isVisible {
             try checkDownloads()
             try listen()
@@ -129,21 +132,22 @@ package actor NodeEngine {
             hint: "Name another folder with --into DIR.", cause: error)
     }
 
-    /// Tells members and says goodbye.
+    /// Tells members and says goodbye; every call returns when all has ended.
     ///
-    /// What was sent has 1 s to go out. Every call returns when all has ended.
+    /// What was sent has 2 s to go out.
     package func stop() async {
         guard !isStopped else { return await end() }
         machine.stop(at: moment)
         carryOutEffects()
         isStopped = true
         settleBackEnd("off")
+        flow.resumeAll()
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
         for token in listenerTokens { loop.unregister(token) }
         listener = nil
-        let limit = BootClock.now() + 1
+        let limit = BootClock.now() + 2
         while !connections.isEmpty || hub.writers > 0, BootClock.now() < limit {
             try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
         }
@@ -168,85 +172,6 @@ package actor NodeEngine {
         queue.finish()
     }
 
-    // MARK: Connections
-
-    @discardableResult
-    func add(
-        _ socket: consuming TCPSocket, address: PeerAddress, dialling: Plane?, expected: PeerID?
-    ) -> ConnectionID {
-        lastConnection += 1
-        let id = ConnectionID(lastConnection)
-        let connection = ControlConnection(
-            id, socket: socket, address: address, dialling: dialling, expected: expected, context: context,
-            hello: hello, now: BootClock.now())
-        connections[id] = connection
-        guard let raw = connection.descriptor else { return id }
-        tokens[id] = try? loop.register(raw: raw, connection.interest) { [weak self] readiness in
-            self?.assumeIsolated { $0.ready(id, readiness) }
-        }
-        if tokens[id] == nil { handle(connection.end(.closedHere), of: connection) }
-        rearm()
-        return id
-    }
-
-    private func ready(_ id: ConnectionID, _ readiness: Readiness) {
-        guard let connection = connections[id] else { return }
-        handle(connection.ready(readiness, now: BootClock.now()), of: connection)
-        carryOutEffects()
-        if queue.isCrowded { setReading() }
-    }
-
-    func handle(_ found: [ControlConnection.Event], of connection: ControlConnection) {
-        for event in found {
-            switch event {
-            case .opened(let remote, let hello): opened(connection, remote, hello)
-            case .message(let message): machine.receive(message, on: connection.id, at: moment)
-            case .ticket(let open): redeem(open, from: connection)
-            case .closed(let ending): closed(connection, ending)
-            }
-        }
-        if let token = tokens[connection.id] { loop.update(token, connection.interest) }
-    }
-
-    private func opened(_ connection: ControlConnection, _ remote: RemotePeer, _ hello: Hello) {
-        // Who does not listen is a command of the same user, which runs beside this one under the same key.
-        if remote.peer.id == identity.id, hello.run != run, hello.port != 0, listener != nil {
-            let text = "Another program on this network uses your own identity; give one of them another: id new NAME."
-            emit(.warning(code: .sameID, peer: remote.peer, message: text))
-        }
-        answered(remote.peer.id)
-        guard let dial = dialOf.removeValue(forKey: connection.id) else {
-            var remote = remote
-            remote.source = source(of: connection.address)
-            return machine.opened(connection.id, remote)
-        }
-        won(dial, by: connection, remote)
-    }
-
-    /// For a dial of the engine's own, which the machine does not hear of; it counts its own ones from the other end.
-    func nextCheck() -> DialID {
-        lastCheck -= 1
-        return DialID(lastCheck)
-    }
-
-    private func closed(_ connection: ControlConnection, _ ending: ControlConnection.Ending) {
-        unregister(connection.id)
-        connection.release()
-        connections[connection.id] = nil
-        if let dial = dialOf.removeValue(forKey: connection.id) {
-            lost(dial, connection, ending)
-        } else {
-            if ending != .closedHere, let id = connection.remote?.peer.id, machine.hasUse(for: connection.id) {
-                broke(id)
-            }
-            machine.closed(connection.id, isSilent: ending == .silent, at: moment)
-        }
-    }
-
-    func unregister(_ id: ConnectionID) {
-        if let token = tokens.removeValue(forKey: id) { loop.unregister(token) }
-    }
-
     // MARK: Effects
 
     /// Does what the machine wants, until it wants nothing more.
@@ -256,6 +181,8 @@ package actor NodeEngine {
             guard !effects.isEmpty else { break }
             for effect in effects { carryOut(effect) }
         }
+        lastEvent = nil
+        settleFlow()
         refreshAdvert()
         rearm()
     }
@@ -266,13 +193,21 @@ package actor NodeEngine {
         case .abandon(let id): abandon(id)
         case .send(let id, let message):
             guard let connection = connections[id] else { return }
-            handle(connection.send(message), of: connection)
+            handle(connection.send(frame: encoded(message)), of: connection)
         case .close(let id):
             guard let connection = connections[id] else { return }
             handle(connection.closeAfterSending(), of: connection)
         case .emit(let event): emit(event)
         case .transfer(let order): carryOut(order)
         }
+    }
+
+    private func encoded(_ message: ControlMessage) -> [UInt8] {
+        guard case .event = message else { return message.encoded() }
+        if let lastEvent, lastEvent.message == message { return lastEvent.frame }
+        let frame = message.encoded()
+        lastEvent = (message, frame)
+        return frame
     }
 
     // MARK: Time

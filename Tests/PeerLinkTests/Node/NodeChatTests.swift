@@ -70,7 +70,7 @@ import Testing
         // More than may wait, for less long than makes it a dead peer.
         let text = String(repeating: "x", count: 2000), count = 1000
         for _ in 0..<count { _ = await host.engine.perform(.say(text), line: nil) }
-        while await !slow.isReadingPaused { await Task.yield() }
+        while await slow.flow.paused.isEmpty { await Task.yield() }
         var found = 0, seq: UInt64 = 0
         for await event in slow.events {
             guard case .message(let message) = event else { continue }
@@ -78,7 +78,7 @@ import Testing
             (found, seq) = (found + 1, message.seq)
             if found == count { break }
         }
-        #expect(await !slow.isReadingPaused)
+        #expect(await slow.flow.paused.isEmpty)
         await host.engine.stop()
         await slow.stop()
     }

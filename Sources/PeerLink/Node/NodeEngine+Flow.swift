@@ -1,0 +1,79 @@
+internal import PeerModel
+internal import PeerProtocol
+internal import PeerSystem
+
+/// Back pressure: nobody may say more than the slowest in the chat can take.
+///
+/// While too much waits for one member the host reads from none of them, and own lines wait. TCP then makes the others
+/// wait in turn. A member goes on reading whatever waits for its host, so two nodes cannot wait for each other; and a
+/// member that takes nothing, or too little for too long, is dropped, so the chat cannot wait for ever.
+struct Flow {
+    /// The connections for which too much waits.
+    private(set) var crowded: Set<ConnectionID> = []
+    /// The connections that are not read.
+    var paused: Set<ConnectionID> = []
+    /// Whether the application has not taken what it was told.
+    var isBehind = false
+    /// Own lines that wait for room.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    var isQuiet: Bool { crowded.isEmpty && paused.isEmpty && !isBehind && waiting.isEmpty }
+
+    mutating func note(_ connection: ControlConnection) {
+        if connection.isCrowded { crowded.insert(connection.id) } else { crowded.remove(connection.id) }
+    }
+
+    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
+
+    /// In the order they came; each looks again whether there is room.
+    mutating func resumeAll() {
+        let all = waiting
+        waiting = []
+        for continuation in all { continuation.resume() }
+    }
+}
+
+extension NodeEngine {
+    /// Says a line once there is room for it.
+    func say(_ text: String, _ line: Int?) async throws(PeerConnectError) -> Reply {
+        let chat = machine.chat
+        while !isStopped, let chat, machine.chat == chat, mustWait(in: chat) {
+            await withCheckedContinuation { flow.wait($0) }
+        }
+        // What was meant for one chat is not said in another.
+        guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
+        return machine.say(text, line: line, at: moment)
+    }
+
+    private func mustWait(in chat: ChatID) -> Bool {
+        !machine.hasRoom(in: chat) || machine.connections(of: chat).contains(where: flow.crowded.contains)
+    }
+
+    /// The application has caught up with its events.
+    func caughtUp() {
+        flow.isBehind = false
+        carryOutEffects()
+    }
+
+    /// Lets connections be read, or not, as there is room now; called after everything that may have changed it.
+    func settleFlow() {
+        // Nobody in a chat is read while the application does not take its events; what they send stays with them.
+        if queue.isCrowded { flow.isBehind = true }
+        guard !flow.isQuiet else { return }
+        var wanted = Set(flow.isBehind ? machine.chatConnections : [])
+        for id in flow.crowded {
+            let audience = machine.audience(around: id)
+            connections[id]?.isWaitedFor = !audience.isEmpty
+            wanted.formUnion(audience)
+        }
+        let now = BootClock.now()
+        for id in flow.paused.symmetricDifference(wanted) {
+            guard let connection = connections[id] else { continue }
+            connection.setPaused(wanted.contains(id), now: now)
+            connection.isWaitedFor = !machine.audience(around: id).isEmpty
+            if let token = tokens[id] { loop.update(token, connection.interest) }
+        }
+        flow.paused = wanted
+        if machine.chat.map({ !mustWait(in: $0) }) ?? true { flow.resumeAll() }
+    }
+}
