@@ -40,6 +40,27 @@ import Testing
         for node in [host, member] { await node.engine.stop() }
     }
 
+    @Test("Who takes nothing at all is dropped as timed out, and the others go on", .timeLimit(.minutes(5)))
+    func neverReads() async throws {
+        let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
+        let dead = try ScriptedPeer("dead"), isOver = Monitor(false)
+        async let ending: Void = dead.listen { stream in
+            try dead.join(&stream)
+            while isOver.wait(seconds: 0.5, until: { $0 ? true : nil }) == nil { try? stream.tell(.pong) }
+        }
+        _ = try await host.start()
+        let guests = [try await member.start(), dead.address]
+        #expect(await host.engine.perform(.invite(guests), line: nil).isDone)
+        _ = try await host.next("a chat") { $0.startedChat }
+        _ = try await member.next("a chat") { $0.startedChat }
+        for _ in 0..<160 { #expect(await member.engine.perform(.say(Self.line), line: nil).isDone) }
+        #expect(try await host.next("a departure") { $0.departure } == .timedOut)
+        isOver.update { $0 = true }
+        for _ in 0..<160 { _ = try await member.next("a line") { $0.message } }
+        try await ending
+        for node in [host, member] { await node.engine.stop() }
+    }
+
     @Test("Two that both stop reading go on as soon as they read again, however long it took", .timeLimit(.minutes(5)))
     func bothPaused() async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
