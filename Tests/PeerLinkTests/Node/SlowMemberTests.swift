@@ -68,7 +68,7 @@ import Testing
         #expect(await host.engine.perform(.invite([try await member.start()]), line: nil).isDone)
         _ = try await host.next("a chat") { $0.startedChat }
         _ = try await member.next("a chat") { $0.startedChat }
-        for node in [host, member] { node.engine.pauseReading(true) }
+        for node in [host, member] { await node.engine.fallBehind() }
         for node in [host, member] {
             #expect(await node.engine.perform(.say(node.identity.displayName.description), line: nil).isDone)
         }
@@ -76,7 +76,7 @@ import Testing
         try await Task.sleep(for: .seconds(Limits.deadAfter + 2))
         for node in [host, member] { #expect(await !node.has { $0.departure != nil || $0.endReason != nil }) }
         #expect(await !host.has { $0.message?.text == "member" })
-        for node in [host, member] { node.engine.pauseReading(false) }
+        for node in [host, member] { await node.engine.caughtUp() }
         for text in ["host", "member"] {
             for node in [host, member] { #expect(try await node.next("a line") { $0.message }.text == text) }
         }
@@ -106,5 +106,13 @@ import Testing
         #expect(await host.engine.perform(.end, line: nil).isDone)
         #expect(try await heard == count)
         await host.engine.stop()
+    }
+}
+
+extension NodeEngine {
+    /// As if its application did not take what it is told.
+    fileprivate func fallBehind() {
+        flow.isBehind = true
+        carryOutEffects()
     }
 }
