@@ -222,4 +222,27 @@ struct LandingTests {
         #expect(throws: TransferFailure.self) { try landing.bytes(at: .max, count: 1) }
         #expect(throws: TransferFailure.self) { try landing.append([2, 3, 4]) }
     }
+
+    @Test("Transfers that begin and end at once in the same folder do not disturb each other")
+    func partialsComeAndGo() async throws {
+        let into = try TemporaryFolder()
+        let failures = Monitor([String]()), running = Monitor(4)
+        for number in 0..<4 {
+            try BlockingThread.spawn("landings") { [path = into.path] in
+                for _ in 0..<150 {
+                    do {
+                        let entry = ManifestEntry(
+                            kind: .file, mode: 0o644, seconds: 0, nanoseconds: 0, size: 0, path: "f\(number)",
+                            target: "")
+                        try landing([entry], in: path).0.remove()
+                    } catch {
+                        failures.update { $0.append("\(error)") }
+                    }
+                }
+                running.update { $0 -= 1 }
+            }
+        }
+        while running.read({ $0 > 0 }) { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(failures.read { $0 }.isEmpty)
+    }
 }

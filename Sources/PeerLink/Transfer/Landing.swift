@@ -75,8 +75,7 @@ package final class Landing: PieceReading {
         do {
             self.path = try Paths.absolute(path)
             into = try Folder.make(self.path)
-            partials = try Self.openPartials(in: into, self.path)
-            (partialName, partial) = try Self.makePartial(in: partials, String(transfer.description.prefix(16)))
+            (partials, partialName, partial) = try Self.makePlace(in: into, self.path, transfer)
         } catch let failure as TransferFailure {
             throw failure
         } catch let error as SystemError {
@@ -92,13 +91,34 @@ package final class Landing: PieceReading {
         shared = Mutex(Shared(places: places))
     }
 
+    /// A transfer that ends removes the folder of all partial ones when nothing is in it: then it is made again.
+    private static func makePlace(
+        in into: Folder, _ path: String, _ transfer: TransferID
+    ) throws -> (partials: Folder, name: String, partial: Folder) {
+        var attempts = 10
+        while true {
+            do {
+                let partials = try openPartials(in: into, path)
+                let (name, partial) = try makePartial(in: partials, String(transfer.description.prefix(16)))
+                return (partials, name, partial)
+            } catch let error as SystemError where error.isMissing && attempts > 0 {
+                attempts -= 1
+            }
+        }
+    }
+
     private static func openPartials(in into: Folder, _ path: String) throws -> Folder {
         do { return try into.makeFolder(partialFolder) } catch {
             guard error.isTaken else { throw error }
         }
         let refused = TransferFailure.unwritable(
             "\(SafeText.line(path))/\(partialFolder) is not this user's own, closed folder; it is not used.")
-        guard let folder = try? into.folder(partialFolder) else { throw refused }
+        let folder: Folder
+        do { folder = try into.folder(partialFolder) } catch {
+            // Missing where a folder is, or nothing: it was removed just now, and perhaps made again.
+            let kind = (try? into.status(of: partialFolder))?.kind
+            throw error.isMissing && (kind == nil || kind == .folder) ? error : refused
+        }
         let status = try folder.status()
         guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw refused }
         return folder
