@@ -151,7 +151,7 @@ extension NodeEngine {
         hub.writers -= 1
         let transfer = keeper.transfer
         switch outcome {
-        case .landed(let landed, let isPartial):
+        case .landed(let landed, let partial):
             report(.stored(transfer))
             if let length = hub.jobs[transfer]?.ledger.length { report(.progress(transfer, length)) }
             emit(
@@ -159,7 +159,7 @@ extension NodeEngine {
                     ReceivedFiles(
                         transfer: transfer, from: keeper.sender, paths: landed.paths, size: keeper.size,
                         mended: landed.mended, skipped: landed.skipped)))
-            report(.received(transfer, isPartial ? .partial : .verified, isPartial ? .changed : nil))
+            report(.received(transfer, partial == nil ? .verified : .partial, partial))
         case .kept: report(.stored(transfer))
         case .dismissed: break
         case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)

@@ -13,7 +13,8 @@ struct PieceIntake {
     }
 
     enum Outcome {
-        case landed(Landing.Landed, isPartial: Bool)
+        /// With the reason why some are missing.
+        case landed(Landing.Landed, partial: TransferReason?)
         /// All of it is here, for others only.
         case kept
         case failed(TransferReason, String, by: Culprit?)
@@ -141,7 +142,9 @@ struct PieceIntake {
         }
         ledger.state.update { $0.end = end }
         guard let landed = try landing.finish(dropping: end.changed) else { return .kept }
-        return .landed(landed, isPartial: !end.changed.isEmpty || !landed.skipped.isEmpty)
+        if !end.changed.isEmpty { return .landed(landed, partial: .changed) }
+        // What else is left out could not be made here, as links on some file systems.
+        return .landed(landed, partial: landed.skipped.isEmpty ? nil : .unwritable)
     }
 
     private static func culprit(_ failure: TransferFailure) -> Culprit? {

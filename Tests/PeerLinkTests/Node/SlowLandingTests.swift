@@ -114,4 +114,27 @@ extension NodeEngine {
         #expect(try stage.arrived("bob").count == 1)
         await stage.stop()
     }
+
+    @Test("Files that all came are not called changed because a link beside them could not be made")
+    func missingLink() async throws {
+        let stage = try await TransferStage(host: "host", members: ["ada"], takers: [])
+        try stage.folder.folder("tree/e")
+        try stage.folder.link("tree/e/l", to: "../z")
+        let path = try stage.file("tree/z", 3 << 20)
+        try await send(stage.folder("tree"), by: "host", on: stage)
+        let offer = try await stage["ada"].next("an offer") { $0.offer }
+        let gate = try await stage["host"].engine.gate(offer.transfer, from: 2 << 20)
+        #expect(await stage["ada"].engine.perform(.accept(.number(offer.number)), line: nil).isDone)
+        #expect(await stage["ada"].engine.hasReceived(1 << 20, of: offer.transfer))
+        // As a file system without links would have it.
+        let partials = try Folder.open(stage.folder("ada/.peerconnect-partial"))
+        let own = try #require(try partials.names().names.first)
+        try partials.folder(own).folder("tree").removeFolder("e")
+        gate.open()
+        let result = try await stage["host"].next("a result") { $0.result(of: "ada") }
+        #expect(result.status == .partial)
+        #expect(result.reason == .unwritable)
+        #expect(try Paths.status(path).size == Paths.status(stage.folder("ada/tree/z")).size)
+        await stage.stop()
+    }
 }
