@@ -96,6 +96,11 @@ final class ArrivalQueue: Sendable {
 struct PieceReceiver {
     let queue: ArrivalQueue
     let ledger: PieceLedger
+    /// How long the next part of the stream may take.
+    var silence = Limits.dataSilence
+
+    /// With 30 s for each this is 2 KB/s: slower than any link that files are sent over.
+    private static let part = 64 << 10
 
     func run(_ stream: inout TLSStream, from piece: UInt64) {
         do throws(StreamError) {
@@ -111,7 +116,7 @@ struct PieceReceiver {
         // Whether the sender's signature must come next: who is served from here would wait for it without end.
         var last = piece, owesCheckpoint = false
         while true {
-            let head = try stream.readAll(FrameHeader.size)
+            let head = try read(&stream, FrameHeader.size)
             guard let header = try? FrameHeader(parsing: head), header.length <= Limits.dataPayload else {
                 throw .violation("a frame that is too large")
             }
@@ -124,7 +129,7 @@ struct PieceReceiver {
                 owesCheckpoint = PieceLedger.isCheckpoint(last, of: ledger.pieces)
                 guard queue.put(.piece(buffer)) else { throw .ended }
             case .checkpoint:
-                let payload = try stream.readAll(header.length)
+                let payload = try read(&stream, header.length)
                 guard let checkpoint = try? Checkpoint(parsing: payload) else {
                     throw .violation("a checkpoint that cannot be read")
                 }
@@ -135,13 +140,13 @@ struct PieceReceiver {
                 guard queue.put(.checkpoint(checkpoint)) else { throw .ended }
             case .end:
                 guard !owesCheckpoint else { throw .violation("a checkpoint is missing") }
-                let payload = try stream.readAll(header.length)
+                let payload = try read(&stream, header.length)
                 guard let end = try? StreamEnd(parsing: payload) else {
                     throw .violation("an end that cannot be read")
                 }
                 _ = queue.put(.end(end))
                 return
-            case .idle, nil: _ = try stream.readAll(header.length)
+            case .idle, nil: _ = try read(&stream, header.length)
             }
         }
     }
@@ -150,7 +155,7 @@ struct PieceReceiver {
         _ stream: inout TLSStream, length: Int, after last: UInt64, into buffer: PieceBuffer
     ) throws(StreamError) {
         guard length > PieceHeader.size, last < ledger.pieces else { throw .violation("an empty piece") }
-        let head = try stream.readAll(PieceHeader.size)
+        let head = try read(&stream, PieceHeader.size)
         guard let header = try? PieceHeader(parsing: head, followedBy: length - PieceHeader.size) else {
             throw .violation("a piece that cannot be read")
         }
@@ -160,6 +165,27 @@ struct PieceReceiver {
         guard buffer.index == last + 1, UInt64(buffer.count) == UInt64(ledger.range(of: buffer.index).count) else {
             throw .violation("a piece out of order or of another length")
         }
-        try stream.readAll(into: UnsafeMutableRawBufferPointer(rebasing: buffer.memory[..<buffer.count]))
+        try read(&stream, into: UnsafeMutableRawBufferPointer(rebasing: buffer.memory[..<buffer.count]))
+    }
+
+    /// Each part has its own time: a byte now and then does not hold the connection, and a slow link does not end it.
+    private func read(
+        _ stream: inout TLSStream, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(StreamError) {
+        var rest = buffer[...]
+        while !rest.isEmpty {
+            stream.deadline = BootClock.now() + silence
+            try stream.readAll(into: UnsafeMutableRawBufferPointer(rebasing: rest.prefix(Self.part)))
+            rest = rest.dropFirst(Self.part)
+        }
+    }
+
+    private func read(_ stream: inout TLSStream, _ count: Int) throws(StreamError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result: Result<Void, StreamError> = bytes.withUnsafeMutableBytes { buffer in
+            do throws(StreamError) { return .success(try read(&stream, into: buffer)) } catch { return .failure(error) }
+        }
+        try result.get()
+        return bytes
     }
 }

@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import PeerProtocol
 internal import PeerSystem
 internal import PeerTLS
 internal import PeerWire
@@ -78,11 +79,27 @@ struct DataRoute: Sendable {
         stream.deadline = BootClock.now() + Limits.handshake
         try stream.shakeHands()
         guard stream.tls.peerKey?.peerID == expected else { throw .wrongKey }
-        guard case .hello = try stream.readMessage() else { throw .violation("no hello") }
-        try stream.write(ControlMessage.hello(hello).encoded())
+        try greet(&stream)
         try stream.write(ControlMessage.open(open).encoded())
         try stream.flushAll()
         stream.deadline = nil
+    }
+
+    private func greet(_ stream: inout TLSStream) throws(StreamError) {
+        var greeter = HelloMachine(side: .dialler, own: hello)
+        while true {
+            switch greeter.receive(try stream.readMessage()) {
+            case .open(_, _, let answer):
+                for message in answer { try stream.write(message.encoded()) }
+                return
+            case .incompatible(_, _, let refusal):
+                for message in refusal { try stream.write(message.encoded()) }
+                try stream.flushAll()
+                throw .violation("no common version")
+            case .violation: throw .violation("no hello")
+            case .ignore: continue
+            }
+        }
     }
 }
 

@@ -50,4 +50,23 @@ import Testing
             return
         }
     }
+
+    @Test("A sender that gives a byte now and then, but no frame, has stalled")
+    func dribble() async throws {
+        let ledger = PieceLedger(length: 100), queue = ArrivalQueue(), start = BootClock.now()
+        let errors = try await withDataConnection { stream in
+            // An announced piece of 100 bytes, one byte of it every 50 ms, for 5 s.
+            let header = PieceHeader(index: 1, hash: SHA256.hash([1])).frameStart(length: 100)
+            try stream.write(header)
+            for _ in 0..<100 {
+                try stream.write([1])
+                try stream.flushAll()
+                _ = Monitor(0).wait(seconds: 0.05) { _ in Int?.none }
+            }
+        } _: { stream in
+            PieceReceiver(queue: queue, ledger: ledger, silence: 0.5).run(&stream, from: 0)
+        }
+        #expect(throws: StreamError.stalled) { try queue.next() }
+        #expect(errors[0] != nil || BootClock.now() - start < 4)
+    }
 }
