@@ -229,7 +229,7 @@ struct LandingTests {
         let failures = Monitor([String]()), running = Monitor(4)
         for number in 0..<4 {
             try BlockingThread.spawn("landings") { [path = into.path] in
-                for _ in 0..<400 {
+                for _ in 0..<150 {
                     do {
                         let entry = ManifestEntry(
                             kind: .file, mode: 0o644, seconds: 0, nanoseconds: 0, size: 0, path: "f\(number)",

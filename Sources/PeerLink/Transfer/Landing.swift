@@ -115,8 +115,9 @@ package final class Landing: PieceReading {
             "\(SafeText.line(path))/\(partialFolder) is not this user's own, closed folder; it is not used.")
         let folder: Folder
         do { folder = try into.folder(partialFolder) } catch {
-            // Removed just now, or something else than a folder.
-            throw (try? into.status(of: partialFolder)) == nil ? error : refused
+            // Missing where a folder is, or nothing: it was removed just now, and perhaps made again.
+            let kind = (try? into.status(of: partialFolder))?.kind
+            throw error.isMissing && (kind == nil || kind == .folder) ? error : refused
         }
         let status = try folder.status()
         guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw refused }
