@@ -138,7 +138,7 @@ struct PlainModeTests {
                 peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])
         let told: [(NodeEvent, String)] = [
             (.discovery(backend: "daemon", state: .published, reason: nil), "can be found"),
-            (.discovery(backend: "daemon", state: .down, reason: "x"), "Nobody can be found"),
+            (.discovery(backend: "daemon", state: .down, reason: "x"), "Discovery does not work"),
             (.peerFound(listed), "ada is here"), (.peerLost(listed, reason: "gone"), "ada is gone"),
             (.inviteReceived(number: 4, from: ada, purpose: .chat, offer: nil, known: .new), "invites you to chat, #4"),
             (.inviteWithdrawn(number: 4, reason: "timeout"), "Invitation #4 is gone"),

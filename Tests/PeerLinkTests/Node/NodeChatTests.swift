@@ -67,10 +67,13 @@ import Testing
         _ = try await host.start()
         #expect(await host.engine.perform(.invite([PeerReference("127.0.0.1:\(port)")]), line: nil).isDone)
         _ = try await host.next("chat.started") { $0.startedChat }
-        // More than may wait, for less long than makes it a dead peer.
-        let text = String(repeating: "x", count: 2000), count = 1000
+        // More than may wait there, and less than makes the host wait for it.
+        let text = String(repeating: "x", count: 100), count = 1000
         for _ in 0..<count { _ = await host.engine.perform(.say(text), line: nil) }
-        while await slow.flow.paused.isEmpty { await Task.yield() }
+        while await slow.flow.paused.isEmpty {
+            try #require(await slow.snapshot().chat != nil, "the chat has ended meanwhile")
+            try await Task.sleep(for: .milliseconds(5))
+        }
         var found = 0, seq: UInt64 = 0
         for await event in slow.events {
             guard case .message(let message) = event else { continue }
