@@ -106,7 +106,7 @@ public final class Node: Sendable {
                 guard offers.pending.withLock({ $0.add(continuation, token) }) else {
                     return continuation.resume(returning: .failed(Self.stopped))
                 }
-                Task {
+                let task = Task {
                     if case .failed(let error) = await engine.offer(
                         paths, to: reference, answerWithin: answer / .seconds(1), stallAfter: stall / .seconds(1),
                         line: token)
@@ -114,6 +114,8 @@ public final class Node: Sendable {
                         offers.pending.withLock { $0.settle(token, .failed(error)) }?()
                     }
                 }
+                // Taken back at once: the files need not be looked at.
+                if !offers.pending.withLock({ $0.keep(task, token) }) { task.cancel() }
             }
         } onCancel: {
             offers.pending.withLock { $0.cancel(token) }?()
@@ -141,6 +143,8 @@ private final class Offers: Sendable {
 private struct PendingOffers {
     private var last = 0
     private var waiting: [Int: CheckedContinuation<Node.OfferOutcome, Never>] = [:]
+    /// What makes them, until they are settled.
+    private var tasks: [Int: Task<Void, Never>] = [:]
     /// Given out, and not waited for yet.
     private var fresh: Set<Int> = []
     private var isOver = false
@@ -158,9 +162,22 @@ private struct PendingOffers {
         return true
     }
 
+    /// False when it is settled already.
+    mutating func keep(_ task: Task<Void, Never>, _ token: Int) -> Bool {
+        guard waiting[token] != nil else { return false }
+        tasks[token] = task
+        return true
+    }
+
     mutating func cancel(_ token: Int) -> (() -> Void)? {
         fresh.remove(token)
-        return settle(token, .failed(Node.stopped))
+        let task = tasks[token]
+        return settle(token, .failed(Node.stopped)).map { settle in
+            {
+                task?.cancel()
+                settle()
+            }
+        }
     }
 
     /// Nothing more will be heard.
@@ -171,7 +188,8 @@ private struct PendingOffers {
 
     /// Gives what is to be done once no lock is held.
     mutating func settle(_ token: Int, _ outcome: Node.OfferOutcome) -> (() -> Void)? {
-        waiting.removeValue(forKey: token).map { continuation in { continuation.resume(returning: outcome) } }
+        tasks[token] = nil
+        return waiting.removeValue(forKey: token).map { continuation in { continuation.resume(returning: outcome) } }
     }
 
     mutating func take(_ event: NodeEvent) -> (() -> Void)? {

@@ -1,3 +1,4 @@
+import Foundation
 import PeerConnect
 import Testing
 
@@ -45,6 +46,34 @@ import Testing
             return
         }
         for await case .inviteWithdrawn in bob.events { break }
+        await ada.stop()
+        await bob.stop()
+    }
+
+    @Test("An offer that is taken back while its files are looked at invites nobody", .timeLimit(.minutes(5)))
+    func takenBack() async throws {
+        let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
+        _ = try await ada.start()
+        let there = PeerReference("127.0.0.1:\(try #require(try await bob.start().port))")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for number in 0..<3000 { try Data().write(to: folder.appendingPathComponent("\(number)")) }
+        let start = ContinuousClock.now
+        let first = Task { await ada.offer([folder.path], to: there) }
+        for await case .inviteReceived in bob.events { break }
+        let whole = ContinuousClock.now - start
+        first.cancel()
+        for await case .inviteWithdrawn in bob.events { break }
+        let second = Task { await ada.offer([folder.path], to: there) }
+        try await Task.sleep(for: whole / 4)
+        second.cancel()
+        _ = await second.value
+        let end = ContinuousClock.now + whole * 3
+        while ContinuousClock.now < end {
+            #expect(await bob.snapshot().invitations.isEmpty)
+            try await Task.sleep(for: .milliseconds(10))
+        }
         await ada.stop()
         await bob.stop()
     }
