@@ -36,6 +36,16 @@ struct InputHistoryFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [InputHistoryFile.name])
     }
 
+    @Test("All that was entered can be forgotten, and forgetting nothing is no error")
+    func forgotten() throws {
+        let place = try Place()
+        place.add("secret")
+        try InputHistoryFile.clear(in: place.path)
+        #expect(place.lines.isEmpty && !FileManager.default.fileExists(atPath: place.file))
+        try InputHistoryFile.clear(in: place.path)
+        try InputHistoryFile.clear(in: place.path + "/none")
+    }
+
     @Test("It is as long as the editor's own history at most")
     func bounds() throws {
         let place = try Place()

@@ -74,7 +74,7 @@ struct LiveChatTests {
             node.emit(.inviteReceived(number: 4, from: ada, purpose: .chat, offer: nil, known: .new))
             await terminal.output(until: "invites you to chat")
             terminal.type("/accept\r")
-            await terminal.output(until: "#4 was from ada")
+            await terminal.output(until: "#4: ada")
             terminal.send(.ended)
         }
         #expect(node.commands == ["\(NodeCommand.accept(.number(4)))"])

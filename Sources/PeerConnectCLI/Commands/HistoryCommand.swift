@@ -1,6 +1,7 @@
 internal import PeerConnect
 internal import PeerModel
 internal import PeerStore
+internal import PeerSystem
 
 /// `peerconnect history`: the stored chats.
 struct HistoryCommand: Command {
@@ -66,6 +67,7 @@ struct HistoryCommand: Command {
         let records = try await Records.open(
             state: run.home.stateFolder, data: run.home.dataFolder, creating: false)
         let own = try run.ownIdentity()
+        if case .clearAll = action { return try await clearAll(records.history, run) }
         guard let history = records.history else {
             switch action {
             case .show(let chat): throw Self.noSuchChat(chat)
@@ -83,7 +85,7 @@ struct HistoryCommand: Command {
             let files = try await onThread { () throws(StoreError) in try history.files(matching: text, own: own) }
             for file in files { run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(file) } }
         case .clear(let chats): return try await clear(chats, history, own, run)
-        case .clearAll: return try await clearAll(history, run)
+        case .clearAll: break
         }
         return .done
     }
@@ -140,9 +142,15 @@ struct HistoryCommand: Command {
         return .done
     }
 
-    private func clearAll(_ history: History, _ run: Run) async throws -> ExitStatus {
-        guard await confirm("Remove all chats, of all your identities, for good?", run) else { return .notAccepted }
-        try await onThread { () throws(StoreError) in _ = try history.clearAll() }
+    private func clearAll(_ history: History?, _ run: Run) async throws -> ExitStatus {
+        let question = "Remove all chats, of all your identities, and the lines you entered, for good?"
+        guard await confirm(question, run) else { return .notAccepted }
+        if let history { try await onThread { () throws(StoreError) in _ = try history.clearAll() } }
+        do {
+            try InputHistoryFile.clear(in: run.home.stateFolder)
+        } catch {
+            throw PeerConnectError(.internal, "The lines you entered cannot be removed: \(error.reason).", cause: error)
+        }
         return .done
     }
 

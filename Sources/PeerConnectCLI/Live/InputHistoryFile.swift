@@ -1,4 +1,3 @@
-internal import Glibc
 internal import PeerSystem
 internal import PeerTerminal
 
@@ -27,10 +26,19 @@ final class InputHistoryFile: Sendable {
 
     /// What there is, oldest first; nothing when it cannot be read, or is not a plain file of this user.
     func lines() -> [String] {
-        let folder = open(self.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return [] }
-        defer { close(folder) }
+        guard let folder = try? Folder.open(folder) else { return [] }
         return Self.read(in: folder)
+    }
+
+    /// Forgets everything that was entered.
+    static func clear(in folder: String) throws(SystemError) {
+        do {
+            let folder = try Folder.open(folder)
+            try folder.waitForLock()
+            try folder.remove(name)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
     }
 
     /// Adds a line, soon.
@@ -64,13 +72,12 @@ final class InputHistoryFile: Sendable {
     }
 
     private static func append(_ lines: [String], in path: String) {
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        defer { close(folder) }  // and so the lock
-        while flock(folder, LOCK_EX) != 0 { guard errno == EINTR else { return } }
+        // Held until the folder is closed at the end.
+        guard let folder = try? Folder.open(path), (try? folder.waitForLock()) != nil else { return }
         var all = read(in: folder)
         for line in lines where !line.isEmpty && line != all.last { all.append(line) }
-        _ = write(newest(all), in: folder) && renameat(folder, newName, folder, name) == 0
+        let bytes = newest(all).flatMap { Array(escaped($0).utf8) + [UInt8(ascii: "\n")] }
+        try? folder.replaceFile(name, with: bytes, by: newName, mayBeLost: true)
     }
 
     /// As many of the newest as the editor keeps.
@@ -83,40 +90,15 @@ final class InputHistoryFile: Sendable {
 
     // MARK: The file
 
-    private static func read(in folder: CInt) -> [String] {
-        let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return [] }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_size <= bytesAtMost
+    private static func read(in folder: Folder) -> [String] {
+        guard let file = try? folder.openFile(name), let status = try? file.status(),
+            status.kind == .file, status.owner == Paths.user, status.size <= bytesAtMost,
+            let bytes = try? file.read(atMost: bytesAtMost)
         else { return [] }
-        var bytes: [UInt8] = [], buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while bytes.count <= bytesAtMost {
-            let count = Glibc.read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
         // A line that somebody has damaged is no reason to lose the others.
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
             String(validating: $0, as: UTF8.self).map(unescaped)
         }
-    }
-
-    private static func write(_ lines: ArraySlice<String>, in folder: CInt) -> Bool {
-        unlinkat(folder, newName, 0)  // of a program that was killed
-        let file = openat(folder, newName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return false }
-        let bytes = lines.flatMap { Array(escaped($0).utf8) + [UInt8(ascii: "\n")] }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            rest = rest.dropFirst(count)
-        }
-        return close(file) == 0 && rest.isEmpty
     }
 
     /// One line of the file, whatever is in it.

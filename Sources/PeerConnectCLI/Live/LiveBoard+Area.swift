@@ -90,6 +90,6 @@ extension LiveBoard.Question {
     /// What stays of it above the live area.
     func record(_ end: String?) -> StyledText {
         let end = end.map { " (\($0))" } ?? ""
-        return StyledText("#\(number) was from \(NameBook.withID(from)), who \(request)\(end).", .quiet)
+        return StyledText("#\(number): \(NameBook.withID(from)) \(request)\(end).", .quiet)
     }
 }

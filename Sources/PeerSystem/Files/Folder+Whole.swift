@@ -30,26 +30,31 @@ extension Folder {
 
     /// Makes or replaces a file, mode 0600: after a crash there is the old one or the new one, whole.
     ///
-    /// There is one temporary name, so callers keep others from replacing files here meanwhile.
-    package func replaceFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
-        let temporary = ".new"
+    /// There is one temporary name, so callers keep others from replacing files here meanwhile. Where it `mayBeLost` with
+    /// the power, the disk is not waited for.
+    package func replaceFile(
+        _ name: String, with bytes: [UInt8], by temporary: String = ".new", mayBeLost: Bool = false
+    ) throws(SystemError) {
         // Of a writer that was killed.
         do { try remove(temporary) } catch { guard error.isMissing else { throw error } }
         let file = try createFile(temporary)
         do {
             try file.setMode(0o600)  // whatever the umask is
             try file.write(bytes, at: 0)
-            try file.sync()
+            if !mayBeLost { try file.sync() }
             try retrying("renameat") { Int(renameat(descriptor.raw, temporary, descriptor.raw, name)) }
         } catch {
             try? remove(temporary)
             throw error
         }
-        try sync()
+        if !mayBeLost { try sync() }
     }
 
     /// Waits until its entries are on the disk.
     package func sync() throws(SystemError) { try retrying("fsync") { Int(fsync(descriptor.raw)) } }
+
+    /// Waits until no other object, here or elsewhere, has taken the folder, and takes it as long as this one lives.
+    package func waitForLock() throws(SystemError) { try retrying("flock") { Int(flock(descriptor.raw, LOCK_EX)) } }
 
     /// Waits until no other process or thread has the lock of this name, and takes it; it ends with the result.
     package func waitForLock(_ name: String) throws(SystemError) -> OpenFile {
