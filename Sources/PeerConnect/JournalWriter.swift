@@ -72,7 +72,10 @@ struct JournalWriter {
             guard records.history != nil else { continue }
             let size = Self.size(of: event)
             let isMessage = if case .message = event { true } else { false }
-            guard pendingBytes + size <= (isMessage ? pace.memory : pace.memory * 2) else {
+            let limit = isMessage ? pace.memory : pace.memory * 2
+            // Much at once is no failure: it is written in parts.
+            if pendingBytes + size > limit, retryAt == nil { work() }
+            guard pendingBytes + size <= limit else {
                 lost += 1
                 continue
             }

@@ -31,8 +31,9 @@ final class RecordedSession: NodeSession {
         events = queue.elements
         telling = Task {
             for await event in session.events {
-                await queue.addAndWait(event)
+                // First, so that whoever has seen it finds it in the records.
                 await journal.record(event, at: now())
+                await queue.addAndWait(event)
             }
             queue.finish()
         }

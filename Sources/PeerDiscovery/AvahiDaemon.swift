@@ -23,8 +23,11 @@ package enum AvahiDaemon {
         defer { fclose(file) }
         var digits = [CChar](repeating: 0, count: 16)
         guard fgets(&digits, CInt(digits.count), file) != nil else { return false }
-        let pid = atoi(digits)
-        return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM)
+        // What a killed one has left may be the number of any other program by now.
+        guard let name = fopen("/proc/\(atoi(digits))/comm", "re") else { return false }
+        defer { fclose(name) }
+        var text = [CChar](repeating: 0, count: 16)
+        return fgets(&text, CInt(text.count), name) != nil && strncmp(text, "avahi-daemon", 12) == 0
     }
 
     /// Asks, and waits for so many seconds at most.

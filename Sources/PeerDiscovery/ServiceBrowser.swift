@@ -64,8 +64,14 @@ final class ServiceBrowser {
         isOverfull = false
         loop.after(Self.pause) { [weak self, weak backend] in
             guard let self, let backend, backend === self.backend else { return }
-            browser?.free()
-            do { browser = try browse(backend) } catch { failed("looking for peers failed") }
+            do {
+                // The old one goes when the new one looks, so that no goodbye falls between them.
+                let next = try browse(backend)
+                browser?.free()
+                browser = next
+            } catch {
+                failed("looking for peers failed")
+            }
         }
     }
 

@@ -46,6 +46,8 @@ package enum Limits {
     package static let answer = 30.0
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0
+    /// How soon after an inviter gave way the invitation it gave way to is here, too.
+    package static let settling = 2.0
     package static let pendingInvitations = 8
     /// Of those, from strangers at one address: one machine with many keys does not keep everybody else out.
     package static let questionsPerSource = 2

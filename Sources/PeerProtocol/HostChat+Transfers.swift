@@ -152,7 +152,7 @@ extension TransferReason {
 }
 
 extension HostChat {
-    /// When a recipient last did something for its files: words alone, or the same words again, are nothing done.
+    /// When a recipient last did something for its files; the same words again are nothing done.
     struct Move {
         var at: Instant
         private var bytes: UInt64 = 0

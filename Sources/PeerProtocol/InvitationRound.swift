@@ -98,9 +98,9 @@ struct InvitationRound: Sendable {
     }
 
     /// Takes the invitation back from everyone who has not answered, or with `all` from those who accepted too.
-    mutating func withdraw(_ reason: WithdrawReason, as answer: Answer, all: Bool) -> [Effect] {
+    mutating func withdraw(_ reason: WithdrawReason, all: Bool) -> [Effect] {
         invitees.indices.filter { all ? invitees[$0].isOpen : invitees[$0].answer == nil }.flatMap { index in
-            takeBack(index, reason) + settle(index, answer)
+            takeBack(index, reason) + settle(index, .timeout)
         }
     }
 

@@ -206,7 +206,7 @@ extension NodeMachine {
             return .done
         }
         guard openRound() != nil else { return .failed(Self.notInviting) }
-        withdrawRounds(.withdrawn, at: moment)
+        withdrawRounds()
         reconsiderHeld(at: moment)
         return .done
     }
@@ -214,8 +214,8 @@ extension NodeMachine {
     /// The program stops: everyone is told.
     package mutating func stop(at moment: Moment) {
         for question in questions + held { answer(question, .declined, at: moment) }
-        held = []
-        withdrawRounds(.withdrawn, at: moment)
+        (held, settleAt) = ([], nil)
+        withdrawRounds()
         if joining != nil { _ = leave(at: moment) }
         for id in slots.keys {
             withMember(id) { chat, _ in chat.leave() }

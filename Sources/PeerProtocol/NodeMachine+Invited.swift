@@ -144,7 +144,7 @@ extension NodeMachine {
         }
         // Whatever chat has this ID is another one, and this peer is in it: the inviter may not take its place.
         guard slots[question.invite.chat] == nil else { return answer(question, .busy, at: moment) }
-        withdrawRounds(.crossed, at: moment)
+        giveWay(at: moment)
         guard let name = try? DisplayName(me.peer.name) else { return }
         let join = Join(
             chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce,
@@ -213,6 +213,7 @@ extension NodeMachine {
         } else if case .joining(let joining) = slots[chat], joining.connection == connection {
             number = joining.number
             slots[chat] = nil
+            if reason == .crossed, !yielded.isEmpty { settleAt = moment.now + Limits.settling }
         } else if held.contains(where: { $0.connection == connection && $0.invite.chat == chat }) {
             held.removeAll { $0.connection == connection }
         } else {

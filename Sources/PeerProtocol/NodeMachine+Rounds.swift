@@ -34,7 +34,7 @@ extension NodeMachine {
     /// The round is over: those who accepted are in, the others are told that it is too late.
     mutating func finishRound(_ chat: ChatID, at moment: Moment) {
         guard var round = round(in: chat) else { return }
-        effects += round.withdraw(.timeout, as: .timeout, all: false)
+        effects += round.withdraw(.timeout, all: false)
         put(round, in: chat)
         if case .inviting = slots[chat], !round.accepted.isEmpty { startChat(chat, round) }
         guard case .hosting = slots[chat] else {
@@ -64,7 +64,7 @@ extension NodeMachine {
         for (id, slot) in slots {
             switch slot {
             case .inviting(let round) where round.lines.contains(line):
-                withdraw(round, in: id, .withdrawn)
+                withdraw(round, in: id)
                 reconsiderHeld(at: moment)
             case .hosting(let chat, _) where chat.line == line: withHost(id) { chat, _ in chat.end() }
             default: continue
@@ -90,15 +90,16 @@ extension NodeMachine {
     static let notInviting = PeerConnectError(
         .noChat, "You are not inviting anyone.", hint: "Invite with /invite PEER…; /peers lists who is here.")
 
-    /// Takes all own invitations back; for the user, or because another invitation won.
-    mutating func withdrawRounds(_ reason: WithdrawReason, at moment: Moment) {
+    /// Takes all own invitations back, for the user.
+    mutating func withdrawRounds() {
+        for id in slots.keys { if case .inviting(let round) = slots[id] { withdraw(round, in: id) } }
+    }
+
+    /// Another invitation has won: what becomes of the own ones is told when its chat starts, or does not.
+    mutating func giveWay(at moment: Moment) {
         for id in slots.keys {
             // What brings files is nothing that another chat could take the place of.
-            guard case .inviting(let round) = slots[id], reason != .crossed || round.purpose == .chat else { continue }
-            guard reason == .crossed else {
-                withdraw(round, in: id, reason)
-                continue
-            }
+            guard case .inviting(let round) = slots[id], round.purpose == .chat else { continue }
             for peer in round.invitees.filter({ $0.answer == nil }).compactMap(\.known) {
                 crossed[peer] = moment.now + Limits.answer
             }
@@ -116,12 +117,13 @@ extension NodeMachine {
             effects += round.done(in: view?.chat)
         }
         yielded = []
+        settleAt = nil
     }
 
-    private mutating func withdraw(_ round: InvitationRound, in id: ChatID, _ reason: WithdrawReason) {
+    private mutating func withdraw(_ round: InvitationRound, in id: ChatID) {
         var round = round
         slots[id] = nil
-        effects += round.withdraw(reason, as: .timeout, all: true)
+        effects += round.withdraw(.withdrawn, all: true)
         finish(round)
     }
 

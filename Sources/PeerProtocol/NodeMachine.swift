@@ -39,6 +39,8 @@ package struct NodeMachine: Sendable {
     var crossed: [PeerID: Instant] = [:]
     /// Own rounds that gave way to another's chat, which has not started yet: they are told of with it.
     var yielded: [InvitationRound] = []
+    /// Until when the one that an inviter gave way to may still invite this peer.
+    var settleAt: Instant?
     /// Whose refusal was told, and until when it is not told again.
     var refused: [PeerID: Instant] = [:]
     var peers: [ConnectionID: RemotePeer] = [:]
@@ -55,12 +57,18 @@ package struct NodeMachine: Sendable {
 
     /// Takes another name, under the same key.
     ///
-    /// Not while somebody is told the present one: in a chat, inviting, or waiting for a chat to begin.
+    /// Not while somebody is told the present one: in a chat, inviting, invited, or waiting for a chat to begin.
     package mutating func rename(to name: String) -> Reply {
         guard slots.isEmpty else {
             return .failed(
                 PeerConnectError(
                     .busy, "Your name stays as it is during a chat.", hint: "Change it when the chat is over."))
+        }
+        // An acceptance is signed with the name that the inviter was greeted with.
+        guard questions.isEmpty, held.isEmpty else {
+            return .failed(
+                PeerConnectError(
+                    .busy, "Who invites you knows you by your present name.", hint: "Answer the invitation first."))
         }
         me = LocalPeer(peer: Peer(id: me.peer.id, name: name), key: me.key)
         return .done
@@ -68,7 +76,7 @@ package struct NodeMachine: Sendable {
 
     /// What to do, in order; asked after every call.
     package mutating func takeEffects() -> [Effect] {
-        if !isJoining { settleYielded(in: nil) }
+        if !isJoining, settleAt == nil { settleYielded(in: nil) }
         defer { effects = [] }
         return effects.flatMap { effect in
             guard case .emit(let event) = effect else { return [effect] }
@@ -160,7 +168,7 @@ package struct NodeMachine: Sendable {
         effects += body(&chat, &numbers)
         if chat.isFulfilled { effects += chat.end() }
         if chat.isOver, var round {
-            effects += round.withdraw(.withdrawn, as: .timeout, all: true)
+            effects += round.withdraw(.withdrawn, all: true)
             effects += round.done(in: nil)
         }
         slots[id] = chat.isOver ? nil : .hosting(chat, round)
@@ -177,7 +185,7 @@ package struct NodeMachine: Sendable {
     // MARK: Time
 
     package var deadline: Instant? {
-        var all = questions.map(\.deadline)
+        var all = questions.map(\.deadline) + [settleAt].compactMap { $0 }
         for slot in slots.values {
             switch slot {
             case .inviting(let round): all += [round.deadline].compactMap { $0 }
@@ -195,6 +203,7 @@ package struct NodeMachine: Sendable {
             effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "timeout")))
         }
         crossed = crossed.filter { $0.value > moment.now }
+        if let due = settleAt, moment.now >= due { settleAt = nil }
         for (id, slot) in slots {
             switch slot {
             case .inviting(let round), .hosting(_, let round?):

@@ -57,16 +57,23 @@ extension ChatLoop {
         alarm(in: LiveDisplay.interruptWindow)
     }
 
-    /// The next line that may be looked at: not before the one before it was answered.
+    /// The next line that may be looked at.
     mutating func nextEntered() -> (number: Int, line: PromptLine)? {
-        guard let live, !isStopping, !isWorking, current == nil, held.count < Self.heldAtMost, !entered.isEmpty else {
-            return nil
-        }
-        let (number, text, begun) = entered.removeFirst()
+        guard let live, !isStopping, let index = nextIndex else { return nil }
+        let (number, text, begun) = entered.remove(at: index)
         live.drop(number)
         self.begun = begun
         if text.hasPrefix("/"), !text.hasPrefix("//") { live.echo(text) }
         return (number, parser.parse(text))
+    }
+
+    /// The first one, once the one before it was answered; but who wants out does not wait for what waits for others.
+    private var nextIndex: Int? {
+        if !isWorking, current == nil, held.count < Self.heldAtMost { return entered.isEmpty ? nil : 0 }
+        switch current?.command {
+        case .say, .accept: return entered.firstIndex { ["/leave", "/end", "/quit"].contains($0.text) }
+        default: return nil
+        }
     }
 
     mutating func settle() async {

@@ -19,6 +19,7 @@ extension DoctorCheck {
 
     static func daemon(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "avahi-daemon", mend = DoctorMend(facts)
+        let isMuted = facts.isDaemonInstalled && isSet("enable-dbus", to: "no", facts)
         let problem: String
         var command: String?
         switch facts.daemon {
@@ -27,14 +28,12 @@ extension DoctorCheck {
             problem =
                 facts.isDaemonInstalled ? "avahi-daemon cannot be asked without D-Bus" : "avahi-daemon is not installed"
             command = facts.isDaemonInstalled ? nil : mend.install("avahi-daemon")
+        case .absent where isMuted, .unreachable where isMuted:
+            problem = "avahi-daemon is told not to answer on D-Bus"
+            command = mend.configure("enable-dbus", "yes")
         case .absent:
-            if facts.isDaemonInstalled, isSet("enable-dbus", to: "no", facts) {
-                problem = "avahi-daemon is told not to answer on D-Bus"
-                command = mend.configure("enable-dbus", "yes")
-            } else {
-                problem = "avahi-daemon is not \(facts.isDaemonInstalled ? "running" : "installed")"
-                command = facts.isDaemonInstalled ? mend.start("avahi-daemon") : mend.install("avahi-daemon")
-            }
+            problem = "avahi-daemon is not \(facts.isDaemonInstalled ? "running" : "installed")"
+            command = facts.isDaemonInstalled ? mend.start("avahi-daemon") : mend.install("avahi-daemon")
         case .unreachable(let reason): problem = "avahi-daemon cannot be asked: \(reason)"
         case .silent:
             // Then it is there, and nothing takes its place.

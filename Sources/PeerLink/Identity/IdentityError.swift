@@ -1,4 +1,3 @@
-internal import Glibc
 package import PeerModel
 package import PeerSystem
 
@@ -42,7 +41,7 @@ extension IdentityError {
         case .foreign(let path):
             cannotStart(
                 "\(path) holds a private key and belongs to another user.",
-                "Take it over with: sudo chown -R \(geteuid()) '\(path)'. Or run this as that user.")
+                "Take it over with: sudo chown -R \(Paths.user) '\(path)'. Or run this as that user.")
         case .misnamed(let file, let id):
             cannotStart(
                 "The identity file \(file) holds the key of another peer, \(id).",

@@ -9,7 +9,7 @@ struct PrivateFolder {
     ///
     /// One that `isSecret` is refused when others than the user may enter, read or write it.
     static func open(_ path: String, isSecret: Bool) throws(IdentityError) -> PrivateFolder? {
-        let found = try unlessMissing(path) { () throws(SystemError) in
+        let found = try unlessAbsent(path) { () throws(SystemError) in
             try isSecret ? Folder.openItself(path) : Folder.open(path)
         }
         guard let folder = found else { return nil }
@@ -36,7 +36,7 @@ struct PrivateFolder {
         let file = path + "/" + name
         let found: OpenFile?
         do throws(SystemError) { found = try folder.openFile(name) } catch {
-            if error.isMissing { return nil }
+            if error.isAbsent { return nil }
             throw error.isLink ? .damaged(file: file) : .system(path: file, error)
         }
         guard let open = found else { return nil }
@@ -75,11 +75,11 @@ struct PrivateFolder {
         do throws(SystemError) { return try body() } catch { throw .system(path: path, error) }
     }
 
-    private static func unlessMissing<Result>(
+    private static func unlessAbsent<Result>(
         _ path: String, _ body: () throws(SystemError) -> Result
     ) throws(IdentityError) -> Result? {
         do throws(SystemError) { return try body() } catch {
-            if error.isMissing { return nil }
+            if error.isAbsent { return nil }
             throw .system(path: path, error)
         }
     }

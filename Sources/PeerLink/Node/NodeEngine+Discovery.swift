@@ -189,7 +189,7 @@ extension NodeEngine {
     func refreshAdvert() {
         guard let discovery, let last = lastAdvert, advert != last else { return }
         // A record that was there a moment ago is still in the caches of others, which would not tell that it is back.
-        if advert.isBusy != last.isBusy { revision += 1 }
+        if advert.revision == last.revision { revision += 1 }
         lastAdvert = advert
         discovery.update(advert)
     }

@@ -134,7 +134,8 @@ package actor NodeEngine {
 
     /// Tells members and says goodbye; every call returns when all has ended.
     ///
-    /// What was sent has 2 s to go out.
+    /// What was sent has 1 s to go out, and the goodbye to the network goes beside it: after a signal the whole program has
+    /// 2 s, its records included.
     package func stop() async {
         guard !isStopped else { return await end() }
         machine.stop(at: moment)
@@ -145,14 +146,15 @@ package actor NodeEngine {
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
+        let farewell = Task { await discovery?.stop() }
         for token in listenerTokens { loop.unregister(token) }
         listener = nil
-        let limit = BootClock.now() + 2
+        let limit = BootClock.now() + 1
         while !connections.isEmpty || hub.writers > 0, BootClock.now() < limit {
             try? await Task.sleep(for: .milliseconds(5))  // the loop goes on meanwhile and lets connections close
         }
         for connection in connections.values { handle(connection.end(.closedHere), of: connection) }
-        await discovery?.stop()
+        await farewell.value
         queue.finish()
         let waiting = waitingForEnd.take() ?? []
         for continuation in waiting { continuation.resume() }

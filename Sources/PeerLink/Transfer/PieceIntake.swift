@@ -99,7 +99,8 @@ struct PieceIntake {
 
     /// Hashes and writes a piece slice by slice, so that a slice is still in the core's own cache when it is written.
     ///
-    /// What turns out to be altered is in the partial files by then, but is never served to anyone and never lands.
+    /// What turns out to be altered is in the partial files by then: of a single file it is not served, of several it
+    /// stands until the signed end, and it never lands.
     private func write(_ bytes: UnsafeRawBufferPointer, to landing: Landing) throws(TransferFailure) -> Digest {
         var hash = SHA256()
         var rest = bytes[...]

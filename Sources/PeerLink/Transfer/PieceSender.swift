@@ -159,7 +159,7 @@ struct PieceSender {
             return true
         } catch {
             ledger.fail(error.reason)
-            failed(error.reason)
+            if own == nil { failed(error.reason) }  // of own files it is told where the stream ends
             return false
         }
     }

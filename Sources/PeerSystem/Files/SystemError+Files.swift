@@ -3,6 +3,8 @@ internal import Glibc
 extension SystemError {
     /// Nothing of that name is there.
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    /// Nothing of that name is there, and nothing else in its place.
+    package var isAbsent: Bool { code == ENOENT }
     /// A link stands where none is followed.
     package var isLink: Bool { code == ELOOP }
     /// The name is taken.
