@@ -5,7 +5,7 @@ internal import PeerSystem
 /// How long the journal waits for what, in seconds, and how much it keeps meanwhile.
 package struct JournalPace: Sendable {
     /// How often changes by other processes are looked for.
-    package var look = 5.0
+    package var look = 2.0
     /// How long one attempt waits for a program that writes: ours need milliseconds each.
     package var attempt = 0.3
     /// How long after a failure it is tried again.

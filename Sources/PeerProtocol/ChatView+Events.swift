@@ -99,12 +99,14 @@ extension ChatView {
         return transfers[transfer]?.progress(bytes, of: id, named: named, at: moment.now) ?? []
     }
 
-    /// Ends what is unfinished when the chat is over: nothing more can arrive.
-    mutating func closeTransfers(_ reason: TransferReason) -> [Effect] {
+    /// Ends what is unfinished when the chat is over here: nothing more can arrive.
+    ///
+    /// What becomes of others who go on without this peer is not known, and so nothing is said of it.
+    private mutating func closeTransfers(_ reason: TransferReason, goesOn: Bool) -> [Effect] {
         var effects: [Effect] = []
         for id in transferOrder {
             guard var record = transfers[id], !record.isDone else { continue }
-            for peer in record.unfinished {
+            for peer in record.unfinished where peer == me.id || record.offer.isMine || !goesOn {
                 record.set(peer, .ended(.failed, reason))
                 if peer == me.id { effects.append(.transfer(.abandon(id))) }
                 let result = TransferResult(peer: self.peer(peer), status: .failed, reason: reason)
@@ -127,7 +129,8 @@ extension ChatView {
     /// What everyone says when the chat is over: failed lines and transfers first, the end last.
     mutating func close(_ reason: ChatEndReason, cause: DepartureReason? = nil) -> [Effect] {
         var effects = takePending().map { failed($0, "the chat ended") }
-        effects += closeTransfers(reason == .hostLost ? .lost : .left)
+        let goesOn = me.id != host.id && reason != .ended && reason != .empty
+        effects += closeTransfers(reason == .hostLost ? .lost : .left, goesOn: goesOn)
         return effects + [.emit(.chatEnded(chat: chat, reason: reason, cause: cause))]
     }
 }

@@ -13,11 +13,11 @@ extension NodeMachine {
             case .hosting(let chat, _) where chat.connections[remote.peer.id] == connection:
                 return receiveAsHost(message, from: remote.peer.id, in: id, at: moment)
             case .inviting(let round), .hosting(_, let round?):
-                // Accepted, and then gone before the chat started: another invitation won there.
+                // Accepted, and then gone before the chat started: its user left, or another invitation won there.
                 guard case .leave = message, let index = round.index(of: connection) else { continue }
                 effects.append(.close(connection))
                 peers[connection] = nil
-                return settle(id, index, .busy, "it joined another chat", at: moment)
+                return settle(id, index, .busy, "it accepted, and took that back", at: moment)
             default: continue
             }
         }

@@ -102,6 +102,23 @@ struct OfferTests {
         #expect(network.nodes[1].events.count == before)
     }
 
+    @Test("Who leaves says what became of its own copy, and nothing of those who go on")
+    func leftBehind() throws {
+        let network = try chat(4, seed: 7)
+        let body = network.offer(1, by: 0, to: [1, 2])
+        try offer(body, by: 0, in: network)
+        for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        network.schedule(1) { _ = $0.leave(at: $1) }
+        network.schedule(3) { _ = $0.leave(at: $1) }
+        try network.settle()
+        #expect(results(network.nodes[1]) == ["Peer 1 failed left"])
+        #expect(results(network.nodes[3]).filter { $0.hasPrefix("Peer 2") }.isEmpty)
+        network.schedule(0) { _ = $0.end(at: $1) }
+        try network.settle()
+        #expect(Set(results(network.nodes[2])) == ["Peer 1 failed left", "Peer 2 failed left"])
+    }
+
     @Test("Only who sends or receives files can stop them")
     func cancelOfOthers() throws {
         let network = try chat(4, seed: 4)

@@ -63,6 +63,10 @@ extension PlainNarrator {
             // An answer was told when it was given, and what the sender stops is told once, at the end.
             if result.status == .declined || result.reason == .withdrawn { return Lines() }
             return .note(sentence(transfer, result))
+        case .fileDone(let transfer, [], _):
+            // Nothing is known of those it was for.
+            forget(transfer)
+            return Lines()
         case .fileDone(let transfer, let results, _):
             defer { forget(transfer) }
             let what = offers[transfer].map { "#\($0.number), \(Self.describe($0.summary))" } ?? "with a transfer"
