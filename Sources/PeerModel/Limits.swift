@@ -51,6 +51,8 @@ package enum Limits {
     package static let pendingInvitations = 8
     /// Of those, from strangers at one address: one machine with many keys does not keep everybody else out.
     package static let questionsPerSource = 2
+    /// Of those, from all strangers: there is always room for someone who is known.
+    package static let strangersQuestions = 6
     /// How long the same peer's refusal is not told again.
     package static let refusalPause = 60.0
     /// Who may ever have spoken in one chat: their counters are in the welcome, which must fit in a frame.

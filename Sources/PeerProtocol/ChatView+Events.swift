@@ -60,7 +60,7 @@ extension ChatView {
     private mutating func answered(
         _ transfer: TransferID, _ id: PeerID, accepted: Bool, automatic: Bool
     ) -> [Effect] {
-        guard var record = transfers[transfer], record.standing(of: id) != nil else { return [] }
+        guard var record = transfers[transfer], record.isUndecided(for: id, accepted) else { return [] }
         record.set(id, accepted ? .accepted : .ended(.declined, nil))
         transfers[transfer] = record
         let event = NodeEvent.fileAnswered(

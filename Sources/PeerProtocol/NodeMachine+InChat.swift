@@ -71,7 +71,7 @@ extension NodeMachine {
             guard let record = view.transfers[transfer], record.standing(of: me.peer.id) == .open, record.answer == nil
             else { continue }
             let isCovered = if case .member(let chat) = slots[id] { chat.isPromised(record) } else { false }
-            let decision = settings.decision(on: record.body.size, from: record.offer.from.id)
+            let decision = settings.decision(on: record.streamLength, from: record.offer.from.id)
             guard let accepted = isCovered ? true : record.isEarlier ? false : decision else { continue }
             respond(transfer, in: id, accepted: accepted, automatic: true, at: moment)
         }

@@ -80,11 +80,16 @@ extension NodeMachine {
                     offer: asked.invite.offer, known: settings.acquaintances.standing(of: asked.from.peer))))
     }
 
-    /// Whether strangers from one place ask too much: a key costs nothing, an address does.
+    /// Whether strangers ask too much, all of them or those from one place: a key costs nothing, an address does.
     private func isCrowded(by question: Question) -> Bool {
-        let asker = question.from
-        guard !asker.source.isEmpty, settings.acquaintances.standing(of: asker.peer) == .new else { return false }
-        return questions.count { $0.from.source == asker.source } >= Limits.questionsPerSource
+        guard isStranger(question) else { return false }
+        let source = question.from.source, strangers = questions.filter(isStranger)
+        return strangers.count >= Limits.strangersQuestions
+            || !source.isEmpty && strangers.count { $0.from.source == source } >= Limits.questionsPerSource
+    }
+
+    private func isStranger(_ question: Question) -> Bool {
+        settings.acquaintances.standing(of: question.from.peer) == .new
     }
 
     private mutating func refuse(_ question: Question, at moment: Moment) {

@@ -52,6 +52,15 @@ package struct TransferRecord: Sendable {
         standings[id] = standing
     }
 
+    /// Whether this answer, as the host shows it, follows on what is known of this recipient.
+    func isUndecided(for id: PeerID, _ accepted: Bool) -> Bool {
+        switch standings[id] {
+        case .open: true
+        case .ended(.declined, _): accepted && !isDone
+        default: false
+        }
+    }
+
     /// Whether an answer of this recipient would change anything: a declined offer can still be accepted until it is done.
     func mayAnswer(_ accepted: Bool, of id: PeerID) -> Bool {
         guard !isDone else { return false }

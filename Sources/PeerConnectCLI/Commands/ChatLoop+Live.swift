@@ -41,7 +41,9 @@ extension ChatLoop {
 
     private mutating func enter(_ text: String, begun: Instant, _ live: LiveDisplay) {
         lineNumber += 1
-        if current != nil || isWorking || !entered.isEmpty { live.expect(text, line: lineNumber, isHeld: false) }
+        if current != nil || saying != nil || isWorking || !entered.isEmpty {
+            live.expect(text, line: lineNumber, isHeld: false)
+        }
         entered.append((lineNumber, text, begun))
     }
 
@@ -67,13 +69,20 @@ extension ChatLoop {
         return (number, parser.parse(text))
     }
 
-    /// The first one, once the one before it was answered; but who wants out does not wait for what waits for others.
+    /// The first one, once the one before it was answered; only what is said waits for what was said before.
+    ///
+    /// Who wants out does not wait for an acceptance either: it looks at a disk that may not answer.
     private var nextIndex: Int? {
-        if !isWorking, current == nil, held.count < Self.heldAtMost { return entered.isEmpty ? nil : 0 }
-        switch current?.command {
-        case .say, .accept: return entered.firstIndex { ["/leave", "/end", "/quit"].contains($0.text) }
-        default: return nil
+        if case .accept? = current?.command {
+            return entered.firstIndex { ["/leave", "/end", "/quit"].contains($0.text) }
         }
+        guard !isWorking, current == nil, held.count < Self.heldAtMost else { return nil }
+        return saying == nil ? entered.indices.first : entered.firstIndex { Self.isCommand($0.text) }
+    }
+
+    /// One that says nothing in the chat.
+    private static func isCommand(_ text: String) -> Bool {
+        text.hasPrefix("/") && !text.hasPrefix("//") && text.prefix { $0 != " " } != "/send"
     }
 
     mutating func settle() async {

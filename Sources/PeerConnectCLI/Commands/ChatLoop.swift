@@ -45,6 +45,8 @@ struct ChatLoop {
     private(set) var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
     private(set) var current: (line: Int, command: NodeCommand)?
+    /// A text that is on its way, for which there may be no room at the moment.
+    private(set) var saying: (line: Int, command: NodeCommand)?
     /// A line is worked at, elsewhere.
     var isWorking = false
     private var isReading = false
@@ -127,6 +129,10 @@ struct ChatLoop {
         case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
             isUnsettled = true
+            if let saying, saying.line == line {
+                state.end(saying.command, reply)
+                self.saying = nil
+            }
             guard let current, current.line == line else { return }
             state.end(current.command, reply)
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
@@ -208,9 +214,13 @@ struct ChatLoop {
     }
 
     private mutating func perform(_ command: NodeCommand, line: Int) {
-        current = (line, command)
+        if case .say(let text) = command {
+            saying = (line, command)
+            teller.display.expect(text, line: line, isHeld: false)
+        } else {
+            current = (line, command)
+        }
         state.begin(command)
-        if case .say(let text) = command { teller.display.expect(text, line: line, isHeld: false) }
         queue.run { [session] in
             _ = await session.perform(command, line: line)  // the reply comes with the events, in its place
             return nil
@@ -227,7 +237,7 @@ struct ChatLoop {
     }
 
     private mutating func readOn() async {
-        guard !isStopping, !isWorking, current == nil else { return }
+        guard !isStopping, !isWorking, current == nil, saying == nil else { return }
         if !state.holdsTexts, !held.isEmpty {
             let (line, command) = held.removeFirst()
             return perform(command, line: line)

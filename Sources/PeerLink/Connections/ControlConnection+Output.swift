@@ -39,12 +39,9 @@ extension ControlConnection {
         } catch {
             throw stage == .closing ? goodbye : .failed(error)
         }
-        if pendingOutput < before { movedAt = BootClock.now() }
-        if pendingOutput > Limits.crowdedAbove {
-            crowdedSince = crowdedSince ?? BootClock.now()
-        } else if pendingOutput <= Limits.crowdedBelow {
-            crowdedSince = nil
-        }
+        let now = BootClock.now()
+        if pendingOutput < before { movedAt = now }
+        crowd.note(waiting: pendingOutput, sent: max(0, before - pendingOutput), at: now)
     }
 
     // MARK: What waits
@@ -53,13 +50,13 @@ extension ControlConnection {
     var pendingOutput: Int { stream?.tls.pendingOutput ?? 0 }
 
     /// Whether so much waits that nothing should be added; it stays so until most of it has gone out.
-    var isCrowded: Bool { stage == .open && crowdedSince != nil }
+    var isCrowded: Bool { stage == .open && crowd.isCrowded }
 
     /// When one that others wait for has taken nothing, or not enough, for too long.
     var stuckDeadline: Instant? {
         guard isWaitedFor, isCrowded || isPaused, pendingOutput > 0 else { return nil }
         let still = movedAt + Limits.deadAfter
-        return crowdedSince.map { min(still, $0 + Limits.crowded) } ?? still
+        return crowd.deadline.map { min(still, $0) } ?? still
     }
 
     // MARK: The end

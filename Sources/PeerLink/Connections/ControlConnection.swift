@@ -31,8 +31,8 @@ final class ControlConnection {
     // What waits to be sent.
     /// When some of it went out, or the first of it came.
     var movedAt: Instant
-    /// Since when it has been too much, see `isCrowded`.
-    var crowdedSince: Instant?
+    /// Whether it has been too much, and for how long, see `isCrowded`.
+    var crowd: Crowd
     /// Whether others wait for this one to read, so that it may not take for ever.
     var isWaitedFor = false
     var closingSince: Instant?
@@ -53,6 +53,7 @@ final class ControlConnection {
         isDialled = dialling != nil
         hasSpoken = dialling != nil
         stage = isDialled ? .connecting : .handshaking
+        crowd = Crowd(at: now)
         greeter = HelloMachine(side: isDialled ? .dialler : .listener, own: hello)
         let tls = TLSEngine(context, side: dialling.map { .dialler($0) } ?? .listener)
         stream = TLSStream(socket: socket, tls: tls)

@@ -34,16 +34,22 @@ struct Flow {
 }
 
 extension NodeEngine {
-    /// Says a line once there is room for it.
+    /// Says a line once there is room for it, within a minute.
     func say(_ text: String, _ line: Int?) async throws(PeerConnectError) -> Reply {
-        let chat = machine.chat
+        let chat = machine.chat, limit = BootClock.now() + Limits.crowded
         while !isStopped, let chat, machine.chat == chat, mustWait(in: chat) {
+            guard BootClock.now() < limit else { throw Self.isFull }
+            let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resumeAll() } }
             await withCheckedContinuation { flow.wait($0) }
+            loop.cancel(token)
         }
         // What was meant for one chat is not said in another.
         guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
         return machine.say(text, line: line, at: moment)
     }
+
+    private static let isFull = PeerConnectError(
+        .internal, "The chat has taken no more lines for a minute.", hint: "Leave it, or try again.")
 
     private func mustWait(in chat: ChatID) -> Bool {
         !machine.hasRoom(in: chat) || machine.connections(of: chat).contains(where: flow.crowded.contains)

@@ -238,6 +238,13 @@ package final class Landing: PieceReading {
     }
 
     /// The files with bytes in this part of the stream, once the manifest is here.
+    func isFile(_ entry: Int) -> Bool {
+        guard let entries = shared.withLock({ $0.manifest })?.entries, entries.indices.contains(entry) else {
+            return false
+        }
+        return entries[entry].kind == .file
+    }
+
     func files(in range: Range<UInt64>) -> [Int] {
         shared.withLock { $0.manifest }?.files(in: range, behind: manifestLength) ?? []
     }

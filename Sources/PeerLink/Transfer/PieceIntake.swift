@@ -137,6 +137,7 @@ struct PieceIntake {
             return .kept
         }
         let changed = Set(end.changed.map { Int($0) })
+        guard changed.allSatisfy({ landing.isFile($0) }) else { throw .corrupt("the end names what is no file of it") }
         for piece in misfits {
             let files = landing.files(in: ledger.range(of: piece))
             guard !files.isEmpty, changed.isSuperset(of: files) else { throw Self.altered(piece) }
