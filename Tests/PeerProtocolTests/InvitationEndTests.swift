@@ -179,4 +179,22 @@ struct InvitationEndTests {
         let askers = Set(network.nodes[11].machine.questions.map(\.from.peer.id))
         #expect(askers.isSuperset(of: [network.id(9), network.id(10)]) && askers.count == 4)
     }
+
+    @Test("Strangers from many addresses leave room for someone who is known")
+    func manyAddresses() throws {
+        let network = MachineNetwork(12, seed: 10)
+        let friend = KnownPeer(peer: network.nodes[10].peer, firstSeen: nil, lastSeen: nil, trust: .trusted)
+        network.schedule(11) { machine, _ in machine.settings.acquaintances = Acquaintances([friend]) }
+        try network.settle()
+        for node in 0..<10 {
+            network.sources[node] = [10, 0, 0, UInt8(node)]
+            network.scheduleInvite(from: node, to: [11])
+        }
+        try network.settle()
+        #expect(network.nodes[11].machine.questions.count == Limits.strangersQuestions)
+        network.scheduleInvite(from: 10, to: [11])
+        try network.settle()
+        let friendID = network.id(10)
+        #expect(network.nodes[11].machine.questions.contains { $0.from.peer.id == friendID })
+    }
 }

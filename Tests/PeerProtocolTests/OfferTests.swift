@@ -173,4 +173,27 @@ struct OfferTests {
         #expect(host.view.transfers.count == 40)
         #expect(host.moves.count <= 2)
     }
+
+    @Test("A host that shows another answer behind the end of a transfer changes nothing of it")
+    func secondAnswer() throws {
+        let network = try chat(3, seed: 8)
+        let body = network.offer(1, by: 0, to: [1, 2])
+        try offer(body, by: 0, in: network)
+        for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        for node in [1, 2] { network.schedule(node) { $0.transfer(.received(body.transfer, .verified, nil), at: $1) } }
+        try network.settle()
+        let before = results(network.nodes[2])
+        #expect(Set(before) == ["Peer 1 verified -", "Peer 2 verified -"])
+        let events: [ChatEvent.Body] = [
+            .answered(body.transfer, by: network.id(1), accepted: true, automatic: false),
+            .result(body.transfer, of: network.id(1), .failed, .corrupt),
+        ]
+        for event in events {
+            let last = try #require(network.nodes[2].machine.memberChat?.last)
+            let bytes = ChatEvent(time: 0, body: event).bytes()
+            try network.inject(.event(n: last.n + 1, bytes: bytes), from: 0, to: 2)
+        }
+        #expect(results(network.nodes[2]) == before)
+    }
 }
