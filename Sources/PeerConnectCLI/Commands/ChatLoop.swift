@@ -147,6 +147,7 @@ struct ChatLoop {
         guard !found.references.isEmpty, !isStopping else { return }
         let command = NodeCommand.invite(found.references)
         state.begin(command)
+        live?.invite(found.references)
         queue.run { [session] in .invited(command, await session.perform(command, line: nil)) }
     }
 
@@ -210,6 +211,7 @@ struct ChatLoop {
     private mutating func perform(_ command: NodeCommand, line: Int) {
         current = (line, command)
         state.begin(command)
+        if case .invite(let wanted) = command { live?.invite(wanted) }
         if case .say(let text) = command { teller.display.expect(text, line: line, isHeld: false) }
         queue.run { [session] in
             _ = await session.perform(command, line: line)  // the reply comes with the events, in its place
