@@ -160,6 +160,11 @@ extension PeerDirectory {
         let names = (list.map(\.peer) + acquaintances.list.map(\.peer)).map(\.name).filter { seen.insert($0).inserted }
         let starting = names.filter { $0.lowercased().hasPrefix(text) }
         let holding = starting.isEmpty ? names.filter { $0.lowercased().contains(text) } : []
-        return (starting + holding).prefix(Self.suggestedAtMost).map { "“\($0)”" }
+        return (starting + holding).prefix(Self.suggestedAtMost).map { "“\(Self.typed($0))”" }
+    }
+
+    /// A name as it can be typed, at the prompt and in a shell.
+    private static func typed(_ name: String) -> String {
+        String(name.flatMap { " \t\"'\\*?[]".contains($0) ? ["\\", $0] : [$0] })
     }
 }

@@ -79,6 +79,37 @@ import Testing
         #expect(area(board).status.text == "chat with ada (host), you are me")
     }
 
+    @Test("Who has accepted is told what is waited for, and what gives up")
+    func joining() {
+        var board = LiveBoard(me: me)
+        board.setGathering(true, isJoining: false)
+        #expect(area(board).status.text == "you are me, inviting, /start begins now, /end gives up")
+        board.setGathering(true, isJoining: true)
+        let waiting = "you are me, accepted, the chat starts when the others have answered, /leave gives up"
+        #expect(area(board).status.text == waiting)
+    }
+
+    @Test("Whom an invitation waits for is named where there is room, until they have answered")
+    func inviting() {
+        var board = board(.peerFound(listed(ada, 1)))
+        func status(_ width: Int = 80) -> String { area(board, width: width).status.text }
+        func answer(_ target: InviteTarget) {
+            let answer = NodeEvent.inviteAnswered(target, answer: .accepted, reason: nil, line: nil)
+            board.note(answer, at: Instant(nanoseconds: 2))
+        }
+        let rest = ", /start begins now, /end gives up"
+        board.setGathering(true, isJoining: false)
+        board.invite(["1", "Bob", "carl"])
+        #expect(status() == "you are me, inviting ada, Bob and carl" + rest)
+        #expect(status(60) == "you are me, inviting" + rest)
+        answer(InviteTarget(peer: bob, label: "bob"))
+        #expect(status() == "you are me, inviting ada and carl" + rest)
+        answer(InviteTarget(peer: ada, label: "ada"))
+        #expect(status() == "you are me, inviting carl" + rest)
+        answer(InviteTarget(peer: bob, label: "bob"))
+        #expect(status() == "you are me, inviting" + rest, "what is not certain is not said")
+    }
+
     @Test("An own text waits until it comes back, and is given up with the chat")
     func waiting() {
         var board = board(.chatStarted(chat: chat, role: .host, host: me, members: [bob]))

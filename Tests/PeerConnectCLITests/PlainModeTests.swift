@@ -114,6 +114,7 @@ struct PlainModeTests {
             TransferState(offer: try offer(3, from: ada, to: me), isOpen: false, isRunning: false, results: done),
             TransferState(offer: try offer(5, from: ada, to: me), isOpen: false, isRunning: true, results: done),
             TransferState(offer: try offer(4, from: me, to: ada), isOpen: false, isRunning: false, results: []),
+            TransferState(offer: try offer(6, from: me, to: ada), isOpen: false, isRunning: true, results: []),
         ]
         let stored = [StoredIdentity(peer: me, isCurrent: true)]
         let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me, snapshot: snapshot), stored: stored))
@@ -125,7 +126,24 @@ struct PlainModeTests {
                 "ada offered you “f”, 1 byte, #3. You have it.",
                 "ada offered you “f”, 1 byte, #5. You have it. Others are not done.",
                 "You offered ada “f”, 1 byte, #4. Nobody took it.",
+                "You offer ada “f”, 1 byte, #6. It is not answered yet; /cancel 6 stops it.",
             ])
+    }
+
+    @Test("Who stopped a transfer is named, and an offer that is gone is no invitation")
+    func stopped() async throws {
+        let mine = try offer(5, from: me, to: ada), theirs = try offer(6, from: ada, to: me)
+        let text = try await display("{bell: false}") { display in
+            for (offer, taker) in [(mine, ada), (theirs, me)] {
+                let result = TransferResult(peer: taker, status: .cancelled, reason: .withdrawn)
+                tell(display, .fileOffered(offer), .fileDone(transfer: offer.transfer, results: [result], line: nil))
+            }
+            tell(
+                display, .inviteReceived(number: 7, from: ada, purpose: .file, offer: nil, known: .new),
+                .inviteWithdrawn(number: 7, reason: "timeout"))
+        }
+        #expect(text.contains("You stopped #5, “f”, 1 byte.") && text.contains("ada stopped #6, “f”, 1 byte."))
+        #expect(text.contains("Offer #7 is gone (timeout).") && !text.contains("Invitation"))
     }
 
     @Test("Only lines are appended: no byte of a plain run moves the cursor, and everything that happens is a sentence")

@@ -139,13 +139,13 @@ final class PeerDirectoryTests {
 
     @Test("A part of a name is not the peer, but the error says who could be meant")
     func suggestions() throws {
-        for (byte, name) in ["carla-laptop", "carl", "Oscar", "eve"].enumerated() {
+        for (byte, name) in ["carla-laptop", "carl", "Oscar", "eve", "Ada L"].enumerated() {
             let digest = try #require(Digest([UInt8](repeating: UInt8(100 + byte), count: Digest.size)))
             _ = directory.found(id: PeerID(digest), name: name, isBusy: false, kind: "chat", addresses: [])
         }
         let cases = [
             "carla": "Did you mean “carla-laptop”?", "CAR": "Did you mean “carla-laptop” or “carl”?",
-            "sca": "Did you mean “Oscar”?",
+            "sca": "Did you mean “Oscar”?", "da l": "Did you mean “Ada\\ L”?",
         ]
         for (text, hint) in cases {
             let error = #expect(throws: PeerConnectError.self) { try resolve(text) }

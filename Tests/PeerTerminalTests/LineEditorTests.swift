@@ -137,9 +137,11 @@ extension LineEditor {
         let lines = (1...300).map { "line \($0)" }
         editor.handle([.paste(lines.joined(separator: "\r") + "\r")])
         #expect(editor.handle(.enter) == .confirm(lines: 300))
-        #expect(editor.handle(.left) == .edited, "any other key goes back to editing")
-        #expect(editor.handle(.enter) == .confirm(lines: 300))
-        #expect(editor.handle(.enter) == .submitted(lines.joined(separator: "\n")))
+        #expect(editor.handle(.text("!")) == .edited && editor.confirmedLines == 300, "an edit asks nothing again")
+        editor.handle([.paste("\nmore\nlines")])
+        #expect(editor.confirmedLines == nil && editor.handle(.enter) == .confirm(lines: 302), "new lines do")
+        #expect(editor.handle(.enter) == .submitted(lines.joined(separator: "\n") + "!\nmore\nlines"))
+        #expect(editor.confirmedLines == nil)
         #expect(
             editor.handle([.text("a"), .newline, .text("b"), .enter]) == .submitted("a\nb"), "typed lines are meant")
         editor.handle([.paste("a\nb"), .control("c"), .text("a"), .newline])

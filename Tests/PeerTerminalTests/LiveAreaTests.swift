@@ -38,19 +38,30 @@ extension Frame {
         ])
     func dropped(rows: Int, waiting: Int, transfers: Int, questions: Int, hints: Int, status: Int) {
         let texts = Self.full().frame(for: TerminalSize(columns: 40, rows: rows)).texts
+        // A question takes several rows, so rows of them are not counted.
+        func more(_ name: String, _ count: Int) -> String {
+            name == "question" ? "  and more" : "  and \(3 - count) more"
+        }
         func group(_ name: String, _ count: Int) -> [String] {
-            (0..<count).map { "\(name) \($0 + 1)" + ($0 == count - 1 && count < 3 ? " +\(3 - count)" : "") }
+            (0..<count).map { "\(name) \($0 + 1)" + ($0 == count - 1 && count < 3 ? more(name, count) : "") }
         }
         let head = group("waiting", waiting)
         #expect(texts.prefix(waiting) == head[...])
         let progress = texts.dropFirst(waiting).prefix(transfers)
         #expect(progress.allSatisfy { $0.hasPrefix("#") && $0.contains("50 %") && $0.count <= 40 })
-        #expect(transfers == 0 || (progress.last?.hasSuffix(" +\(3 - transfers)") ?? false) == (transfers < 3))
+        #expect(transfers == 0 || (progress.last?.hasSuffix("  and \(3 - transfers) more") ?? false) == (transfers < 3))
         let tail =
             group("question", questions) + Array(repeating: "hint", count: hints)
             + Array(repeating: "status", count: status)
         #expect(texts.dropFirst(waiting + transfers) == (tail + ["> typing"])[...])
         #expect(texts.count <= max(1, rows - 1))
+    }
+
+    @Test("A warning stays while there is a row beside the input", arguments: 3...12)
+    func warning(rows: Int) {
+        var area = Self.full()
+        area.warnings = ["Ctrl-C again leaves."]
+        #expect(area.frame(for: TerminalSize(columns: 40, rows: rows)).texts.contains("Ctrl-C again leaves."))
     }
 
     @Test("A long input takes half of the rows at most while others want them, and shows the row of the cursor")
@@ -112,7 +123,7 @@ extension Frame {
         area.people = ["ada", "bob"]
         func texts(_ rows: Int) -> [String] { area.frame(for: TerminalSize(columns: 40, rows: rows)).texts }
         #expect(texts(24).prefix(3) == ["ada", "bob", "waiting 1"])
-        #expect(texts(14).prefix(2) == ["ada +1", "waiting 1"])
+        #expect(texts(14).prefix(2) == ["ada  and more", "waiting 1"])
         #expect(texts(13).first == "waiting 1")
     }
 

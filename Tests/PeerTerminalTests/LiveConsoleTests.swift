@@ -100,7 +100,11 @@ struct ConsoleScene {
         let shown = scene.show()
         #expect(shown.first?.hasPrefix("Enter sends these 2 lines") ?? false)
         #expect(shown.dropFirst() == ["> one", "two"])
-        guard case .line("one\ntwo", _)? = scene.type("\r").first else { return #expect(Bool(false), "not sent") }
+        _ = scene.type("!\u{1B}\r")
+        #expect(scene.show().map { String($0.prefix(25)) } == ["Enter sends these 3 lines", "> one", "two!"])
+        _ = scene.type("\u{7F}")
+        #expect(scene.show().first?.hasPrefix("Enter sends these 2 lines") ?? false, "it stays true")
+        guard case .line("one\ntwo!", _)? = scene.type("\r").first else { return #expect(Bool(false), "not sent") }
         _ = scene.type("\u{1B}[200~" + String(repeating: "x", count: Limits.text + 1) + "\u{1B}[201~")
         #expect(scene.show().first?.hasPrefix("Too long: 16384 bytes") ?? false)
     }

@@ -93,7 +93,7 @@ extension ChatLoop {
 
     func draw() {
         guard let live else { return }
-        live.setGathering(state.holdsTexts)
+        live.setGathering(state.holdsTexts, isJoining: state.isJoining)
         if let seconds = live.step() { alarm(in: seconds) }
     }
 

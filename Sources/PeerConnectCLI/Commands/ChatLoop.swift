@@ -153,6 +153,7 @@ struct ChatLoop {
         guard !found.references.isEmpty, !isStopping else { return }
         let command = NodeCommand.invite(found.references)
         state.begin(command)
+        live?.invite(found.references)
         queue.run { [session] in .invited(command, await session.perform(command, line: nil)) }
     }
 
@@ -221,6 +222,7 @@ struct ChatLoop {
             current = (line, command)
         }
         state.begin(command)
+        if case .invite(let wanted) = command { live?.invite(wanted) }
         queue.run { [session] in
             _ = await session.perform(command, line: line)  // the reply comes with the events, in its place
             return nil

@@ -74,21 +74,35 @@ struct ChatTeller {
                 "results": .array(transfer.results.map(\.json)),
             ]
         }
-        let sentences = snapshot.transfers.map { transfer in
-            guard !transfer.isOpen else { return narrator.sentence(transfer.offer) }
-            let results = transfer.results.isEmpty ? "" : narrator.summary(of: transfer.results)
-            guard transfer.isRunning else {
-                return narrator.sentence(transfer.offer, .over) + " " + (results.isEmpty ? "Nobody took it." : results)
-            }
-            guard transfer.offer.isMine || !transfer.results.contains(where: { $0.peer.id == me.id }) else {
-                return narrator.sentence(transfer.offer, .over) + " " + results + " Others are not done."
-            }
-            let ways = " It is under way; /cancel \(transfer.offer.number) stops it."
-            return narrator.sentence(transfer.offer, .running) + ways + (results.isEmpty ? "" : " " + results)
-        }
+        let sentences = snapshot.transfers.map(sentence)
         answer(
             line, [("transfers", .array(list))],
             sentences.isEmpty ? ["No files were offered in this chat, or there is none."] : sentences)
+    }
+
+    /// A transfer as it stands, and what to type where that does something.
+    private func sentence(_ transfer: TransferState) -> String {
+        let offer = transfer.offer
+        guard !transfer.isOpen else { return narrator.sentence(offer) }
+        let results = transfer.results.isEmpty ? "" : narrator.summary(of: transfer.results, from: offer.from)
+        guard transfer.isRunning else {
+            return narrator.sentence(offer, .over) + " " + (results.isEmpty ? "Nobody took it." : results)
+        }
+        guard offer.isMine || !transfer.results.contains(where: { $0.peer.id == me.id }) else {
+            return narrator.sentence(offer, .over) + " " + results + " Others are not done."
+        }
+        let ways = " It is \(stage(of: transfer)); /cancel \(offer.number) stops it."
+        return narrator.sentence(offer, .running) + ways + (results.isEmpty ? "" : " " + results)
+    }
+
+    /// An offer that this peer has taken, or has heard that another took, is under way.
+    private func stage(of transfer: TransferState) -> String {
+        let offer = transfer.offer
+        let isMineToTake = !offer.isMine && offer.to.contains { $0.id == me.id }
+        if isMineToTake || narrator.taken.contains(offer.transfer) { return "under way" }
+        // Some have it, or had begun.
+        if transfer.results.contains(where: { $0.status != .declined }) { return "under way" }
+        return "not answered yet" + (transfer.results.isEmpty ? "" : " by all")
     }
 
     /// What a command without a number could mean; the line that answers it does nothing else.
@@ -96,13 +110,19 @@ struct ChatTeller {
         var sentences: [String]
         if case .cancel = command {
             sentences = snapshot.transfers.filter(\.isRunning).map { transfer in
-                "\(PlainNarrator.describe(transfer.offer.summary)) is under way. Type /cancel \(transfer.offer.number)."
+                "\(PlainNarrator.describe(transfer.offer.summary)) is \(stage(of: transfer)). "
+                    + "Type /cancel \(transfer.offer.number)."
             }
         } else {
             sentences = snapshot.invitations.map {
                 PlainNarrator.question($0.number, $0.from, $0.purpose, $0.offer, $0.known)
             }
-            sentences += snapshot.transfers.filter(\.isOpen).map { narrator.sentence($0.offer) }
+            let open = snapshot.transfers.filter(\.isOpen)
+            sentences += open.map { narrator.sentence($0.offer) }
+            if let number = (snapshot.invitations.map(\.number) + open.map(\.offer.number)).first {
+                let (done, name) = if case .accept = command { ("accepted", "accept") } else { ("declined", "decline") }
+                sentences.append("Nothing was \(done), because a number is needed, as in /\(name) \(number).")
+            }
         }
         if sentences.isEmpty { sentences = ["Nothing is open."] }
         answer(line, [], sentences)

@@ -16,7 +16,7 @@ extension LiveBoard {
             let text = PlainNarrator.broken(discovery.backend, discovery.reason)
             area.questions += StyledText(text, .warning).wrapped(to: width)
         }
-        if let notice { area.questions += StyledText(notice.text, .warning).wrapped(to: width) }
+        area.warnings = notice.map { StyledText($0.text, .warning).wrapped(to: width) } ?? []
         area.status = status(names, width)
     }
 
@@ -65,7 +65,10 @@ extension LiveBoard {
         }
         text.append("you are ")
         text.append(NameBook.clean(me.name), .own)
-        if chat == nil { text.append(situation) }
+        if chat == nil {
+            let named = text + StyledText(situation(names, isNaming: true))
+            text = named.wrapped(to: width).count == 1 ? named : text + StyledText(situation(names, isNaming: false))
+        }
         if refusesAll { text.append(", do not disturb", .warning) }
         guard let discovery else { return text }
         let whole = text + StyledText("  discovery \(discovery.backend)", .quiet)
@@ -75,9 +78,18 @@ extension LiveBoard {
     /// Nobody is looked for, as the user wanted it.
     private var isUnlisted: Bool { discovery?.backend == "off" }
 
+    /// Whom a word means: the peer of that number, or whoever is called so.
+    private func called(_ word: String, _ names: NameBook) -> String {
+        peers.first { "\($0.number)" == word }.map { names.shown($0.peer) } ?? NameBook.clean(word)
+    }
+
     /// What there is to know while there is no chat.
-    private var situation: String {
-        if isGathering { return ", inviting, /start begins now, /end gives up" }
+    private func situation(_ names: NameBook, isNaming: Bool) -> String {
+        if isJoining { return ", accepted, the chat starts when the others have answered, /leave gives up" }
+        if isGathering {
+            let whom = isNaming && !awaited.isEmpty ? " \(Amount.list(awaited.map { called($0, names) }))" : ""
+            return ", inviting\(whom), /start begins now, /end gives up"
+        }
         if isUnlisted { return ", not in a chat, /invite takes an address" }
         return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"
     }

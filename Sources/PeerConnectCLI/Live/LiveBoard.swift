@@ -38,7 +38,11 @@ struct LiveBoard: Sendable {
     /// When a question or a transfer came or went.
     private(set) var changed: Instant?
     /// Whether a chat is about to come of what this peer asked for.
-    var isGathering = false
+    private(set) var isGathering = false
+    /// Whom it waits for, as they were typed; none where that is not certain.
+    private(set) var awaited: [String] = []
+    /// Whether that chat is another's, who was answered with yes.
+    private(set) var isJoining = false
     /// Every invitation is refused.
     var refusesAll = false
     /// What Ctrl-C would end, until it is too late for the second one.
@@ -76,8 +80,27 @@ struct LiveBoard: Sendable {
     /// The text has come back, or never will.
     mutating func drop(_ line: Int) { waiting.removeAll { $0.line == line } }
 
+    mutating func invite(_ wanted: [PeerReference]) { awaited += wanted.map(\.text) }
+
+    mutating func setGathering(_ isGathering: Bool, isJoining: Bool) {
+        (self.isGathering, self.isJoining) = (isGathering, isJoining)
+        if !isGathering { awaited = [] }
+    }
+
+    /// Takes one who has answered off the list, or everyone where it cannot be told who that is.
+    private mutating func noteAnswer(of target: InviteTarget) {
+        let number = peers.first { $0.peer.id == target.peer?.id }?.number
+        let words = [target.label, target.peer?.name, number.map { "\($0)" }].compactMap { $0?.lowercased() }
+        if let index = awaited.firstIndex(where: { words.contains($0.lowercased()) }) {
+            awaited.remove(at: index)
+        } else {
+            awaited = []
+        }
+    }
+
     mutating func note(_ event: NodeEvent, at now: Instant) {
         switch event {
+        case .inviteAnswered(let target, _, _, _): noteAnswer(of: target)
         case .discovery(let backend, let state, let reason): discovery = (backend, state, reason)
         case .peerFound(let peer), .peerUpdated(let peer): list(peer)
         case .peerLost(let peer, _): peers.removeAll { $0.number == peer.number }
@@ -91,7 +114,9 @@ struct LiveBoard: Sendable {
         case .message(let message): if let line = message.line { drop(line) }
         case .messageFailed(_, _, _, let line): if let line { drop(line) }
         case .reply(_, .message): break  // it comes back at its place
-        case .reply(let line, _): drop(line)
+        case .reply(let line, let reply):
+            if case .failed = reply { awaited = [] }
+            drop(line)
         case .fileOffered, .fileAnswered, .fileProgress, .fileDelivered, .fileDone: noteFile(event, at: now)
         default: break
         }

@@ -7,6 +7,7 @@ internal import PeerTerminal
 final class LiveDisplay: ChatDisplay {
     /// How long Ctrl-C waits for a second one, in seconds.
     static let interruptWindow = 3.0
+    private static let forever = Instant(nanoseconds: .max)
 
     private let terminal: any LiveTerminal
     private let clock: @Sendable () -> Instant
@@ -110,9 +111,13 @@ final class LiveDisplay: ChatDisplay {
         isStale = true
     }
 
-    func setGathering(_ isGathering: Bool) {
-        guard board.isGathering != isGathering else { return }
-        board.isGathering = isGathering
+    func setGathering(_ isGathering: Bool, isJoining: Bool) {
+        if (board.isGathering, board.isJoining) != (isGathering, isJoining) { isStale = true }
+        board.setGathering(isGathering, isJoining: isJoining)
+    }
+
+    func invite(_ wanted: [PeerReference]) {
+        board.invite(wanted)
         isStale = true
     }
 
@@ -154,7 +159,15 @@ final class LiveDisplay: ChatDisplay {
         let completer = ChatCompleter(board: board, names: names, paths: paths)
         let wishes = console.take(event, at: clock(), completer: completer.candidates)
         for case .line(let text, _) in wishes { inputHistory?.add(text) }
+        if case .bytes = event, wishes.isEmpty || wishes.contains(where: { $0 != .interrupt }) { disarm() }
         return wishes
+    }
+
+    /// Only two Ctrl-C in a row leave: any other key between them means that the user goes on.
+    private func disarm() {
+        guard let notice = board.notice, notice.until != Self.forever else { return }
+        board.notice = nil
+        isStale = true
     }
 
     /// Whether Ctrl-C leaves now; the first one says what a second would do.
@@ -167,7 +180,7 @@ final class LiveDisplay: ChatDisplay {
 
     /// The program says goodbye, which may take a moment.
     func leaving() {
-        board.notice = ("Leaving.", Instant(nanoseconds: .max))
+        board.notice = ("Leaving.", Self.forever)
         isStale = true
     }
 

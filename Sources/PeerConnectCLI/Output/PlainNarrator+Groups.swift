@@ -2,12 +2,12 @@ internal import PeerModel
 
 /// The sentences of each group; an event of another group gives none.
 extension PlainNarrator {
-    func invite(_ event: NodeEvent) -> Lines {
+    mutating func invite(_ event: NodeEvent) -> Lines {
         switch event {
         case .inviteReceived(let number, let from, let purpose, let offer, let known):
             .note(Self.question(number, from, purpose, offer, known))
         case .inviteWithdrawn(let number, let reason):
-            .note("Invitation #\(number) is gone (\(SafeText.line(reason))).")
+            .note("\(nameQuestion(number)) is gone (\(SafeText.line(reason))).")
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
         case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
         default: Lines()
@@ -56,6 +56,7 @@ extension PlainNarrator {
             offers[offer.transfer] = offer
             return .note(sentence(offer))
         case .fileAnswered(let transfer, let peer, let accepted, _):
+            if accepted, offers[transfer] != nil { taken.insert(transfer) }
             return .note("\(who(peer)) \(accepted ? "accepted" : "declined") \(title(transfer)).")
         case .fileProgress(let progress): return self.progress(progress, now: now)
         case .fileReceived(let files): return received(files)
@@ -69,8 +70,14 @@ extension PlainNarrator {
             return Lines()
         case .fileDone(let transfer, let results, _):
             defer { forget(transfer) }
-            let what = offers[transfer].map { "#\($0.number), \(Self.describe($0.summary))" } ?? "with a transfer"
-            return .note("Finished \(what). \(summary(of: results))")
+            guard let offer = offers[transfer] else {
+                return .note("Finished with a transfer. \(summary(of: results))")
+            }
+            let what = "#\(offer.number), \(Self.describe(offer.summary))"
+            if !results.isEmpty, results.allSatisfy({ $0.status == .cancelled && $0.reason == .withdrawn }) {
+                return .note("\(who(offer.from)) stopped \(what).")
+            }
+            return .note("Finished \(what). \(summary(of: results, from: offer.from))")
         default: return Lines()
         }
     }
@@ -124,7 +131,7 @@ extension PlainNarrator {
     static func ways(_ number: Int) -> String { " Type /accept \(number) or /decline \(number)." }
 
     /// Who has it now, and who has not and why.
-    func summary(of results: [TransferResult]) -> String {
+    func summary(of results: [TransferResult], from sender: Peer? = nil) -> String {
         let groups = Dictionary(grouping: results) { Outcome(status: $0.status, reason: $0.reason) }
         let sentences = groups.sorted { $0.key < $1.key }.map { outcome, results in
             let peers = results.map(\.peer), isOne = peers.count == 1 && peers[0].id != me
@@ -134,7 +141,9 @@ extension PlainNarrator {
                 case .verified: "\(who) \(verb) it."
                 case .partial: "\(who) \(verb) a part of it."
                 case .declined: "\(who) declined."
-                case .cancelled where outcome.reason == .withdrawn: "It was stopped by its sender for \(who)."
+                case .cancelled where outcome.reason == .withdrawn:
+                    "\(sender.map { self.who($0) } ?? "Its sender") stopped it"
+                        + (groups.count > 1 ? " for \(who)." : ".")
                 case .cancelled: "\(who) stopped it."
                 case .failed: "\(who) did not get it, \(Self.why(outcome.reason))."
                 }
@@ -201,7 +210,7 @@ extension PlainNarrator {
             case .partial: "has a part of"
             case .declined: "declined"
             case .failed: "did not get"
-            case .cancelled: "cancelled"
+            case .cancelled: "stopped"
             }
         return
             "\(who(result.peer)) \(result.peer.id == me && what.hasPrefix("has") ? "have" + what.dropFirst(3) : what) "

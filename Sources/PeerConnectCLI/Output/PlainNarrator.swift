@@ -20,6 +20,10 @@ struct PlainNarrator {
     var names = NameBook()
     /// Offers by transfer, for their names and numbers.
     var offers: [TransferID: FileOffer] = [:]
+    /// Those of them that somebody takes.
+    var taken: Set<TransferID> = []
+    /// The open questions that are about files; the oldest are forgotten, since answered ones stay.
+    private var fileQuestions: Set<Int> = []
     private var pace = ProgressPace()
     var isInChat = false
     /// Of that chat, or the last one.
@@ -99,6 +103,12 @@ struct PlainNarrator {
     mutating func forget(_ transfer: TransferID) {
         pace.end(transfer)
         offers[transfer] = nil
+        taken.remove(transfer)
+    }
+
+    /// What is gone: an offer of files, or an invitation.
+    mutating func nameQuestion(_ number: Int) -> String {
+        "\(fileQuestions.remove(number) == nil ? "Invitation" : "Offer") #\(number)"
     }
 
     private static func discovery(_ backend: String, _ state: DiscoveryState, _ reason: String?) -> Lines {
@@ -119,7 +129,14 @@ struct PlainNarrator {
     private mutating func learnNames(from event: NodeEvent) {
         switch event {
         case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
-        case .inviteReceived(_, let from, _, _, _), .inviteRefused(let from, _): names.note(from)
+        case .inviteReceived(let number, let from, let purpose, _, _):
+            names.note(from)
+            guard purpose == .file else { return }
+            fileQuestions.insert(number)
+            if fileQuestions.count > Limits.listedPeers, let oldest = fileQuestions.min() {
+                fileQuestions.remove(oldest)
+            }
+        case .inviteRefused(let from, _): names.note(from)
         case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
         case .memberJoined(_, let member): names.note(member)
         case .message(let message): names.note(message.from)

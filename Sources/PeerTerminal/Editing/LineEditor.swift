@@ -5,8 +5,8 @@ package enum LineEvent: Equatable, Sendable {
     /// The text or the cursor may have changed; nothing else is to be done.
     case edited
     case submitted(String)
-    /// The text holds pasted lines, so many in all: ask whether it is one message; Enter, and only Enter, then submits
-    /// it.
+    /// The text holds pasted lines, so many in all: ask whether it is one message; the next Enter submits it, whatever
+    /// was edited before.
     case confirm(lines: Int)
     /// Several ways to go on; Tab was pressed.
     case candidates([String])
@@ -39,6 +39,7 @@ package struct LineEditor: Sendable {
     private var lastAction = Action.other
     /// The text holds pasted lines that nobody has confirmed.
     private var hasPastedLines = false
+    /// It was asked whether they are one message.
     private var isConfirming = false
 
     private enum Action: Equatable {
@@ -52,14 +53,17 @@ package struct LineEditor: Sendable {
 
     package var text: String { buffer.text }
     package var isEmpty: Bool { buffer.isEmpty }
+    /// How many lines the next Enter submits, where that was asked.
+    package var confirmedLines: Int? {
+        isConfirming && search == nil && lineCount > 1 ? lineCount : nil
+    }
+    private var lineCount: Int { buffer.characters.count { $0 == "\n" } + 1 }
 
     /// Adds a line for the arrow keys, as if it had been submitted.
     package mutating func remember(_ line: String) { history.add(line) }
 
     /// Takes one key; `completer` is asked when it is Tab.
     package mutating func handle(_ key: Key, completer: Completer = { _ in [] }) -> LineEvent {
-        let wasConfirming = isConfirming
-        isConfirming = false
         if search != nil, let event = handleInSearch(key) { return event }
         let before = lastAction
         lastAction = .other
@@ -67,7 +71,7 @@ package struct LineEditor: Sendable {
         case .text(let text): return insert(EditBuffer.clean(text))
         case .paste(let text): return paste(text)
         case .pasteTooLong: return .tooLong(limit: limit)
-        case .enter: return submit(isConfirmed: wasConfirming)
+        case .enter: return submit()
         case .newline: return insert("\n")
         case .tab: return complete(completer)
         case .control(let character): return handleControl(character, after: before)
@@ -128,15 +132,15 @@ package struct LineEditor: Sendable {
         var text = EditBuffer.clean(text)
         while text.last == "\n" { text.removeLast() }  // a line copied with its end is still one line
         let event = insert(text)
-        if event == .edited, text.contains("\n") { hasPastedLines = true }
+        if event == .edited, text.contains("\n") { (hasPastedLines, isConfirming) = (true, false) }
         return event
     }
 
-    private mutating func submit(isConfirmed: Bool) -> LineEvent {
+    private mutating func submit() -> LineEvent {
         let text = buffer.text
-        if hasPastedLines, !isConfirmed, text.contains("\n") {
+        if hasPastedLines, !isConfirming, text.contains("\n") {
             isConfirming = true
-            return .confirm(lines: text.count { $0 == "\n" } + 1)
+            return .confirm(lines: lineCount)
         }
         clear()
         history.add(text)
@@ -153,7 +157,7 @@ package struct LineEditor: Sendable {
     package mutating func clear() {
         buffer = EditBuffer()
         history.leave()
-        hasPastedLines = false
+        (hasPastedLines, isConfirming) = (false, false)
     }
 
     // MARK: Moving and deleting

@@ -138,17 +138,18 @@ package struct LiveConsole: Sendable {
     private mutating func take(_ key: Key, at now: Instant, _ completer: Completer) -> ConsoleEvent? {
         hints = []
         let event = editor.handle(key, completer: completer)
+        if let lines = editor.confirmedLines {
+            hints = [StyledText("Enter sends these \(lines) lines as one message.", .question)]
+        }
         let begun = self.begun ?? now
         self.begun = editor.isEmpty ? nil : begun
         switch event {
-        case .edited, .bell: return nil
+        case .edited, .bell, .confirm: return nil
         case .submitted(let text): return .line(text, begun: begun)
         case .interrupt: return .interrupt
         case .endOfInput: return .endOfInput
         case .suspend: return .suspend
         case .redraw: screen.refresh()
-        case .confirm(let lines):
-            hints = [StyledText("Enter sends these \(lines) lines as one message.", .question)]
         case .tooLong(let limit):
             hints = [StyledText("Too long: \(limit) bytes fit in a line. Nothing was inserted.", .warning)]
         case .candidates(let words): hints = LiveArea.columns(words, width: size.columns)
