@@ -37,8 +37,10 @@ struct JournalWriter {
     /// What could not be written so far, and how many bytes of memory that is.
     private var pending: [Told] = []
     private var pendingBytes = 0
-    /// Whom one has begun to talk with, and since when; not noted so far.
+    /// Whom one was with last, and when; not noted so far.
     private var met: [PeerID: (peer: Peer, time: Int64)] = [:]
+    /// Who is in each chat.
+    private var present: [ChatID: [PeerID: Peer]] = [:]
     /// Entries that were too many to wait.
     private var lost = 0
     private var failingSince: Instant?
@@ -140,13 +142,26 @@ struct JournalWriter {
 
     private mutating func noteMeetings(_ event: NodeEvent, _ time: Int64) {
         guard records.knownPeers != nil else { return }
-        let peers: [Peer] =
-            switch event {
-            case .chatStarted(_, _, let host, let members): [host] + members
-            case .memberJoined(_, let member): [member]
-            default: []
-            }
-        for peer in peers where peer.id != me.id { met[peer.id] = (peer, time) }
+        switch event {
+        case .chatStarted(let chat, _, let host, let members):
+            present[chat] = [:]
+            for peer in [host] + members where peer.id != me.id { come(peer, to: chat, time) }
+        case .memberJoined(let chat, let member): if member.id != me.id { come(member, to: chat, time) }
+        case .memberLeft(let chat, let member, _):
+            if let peer = present[chat]?.removeValue(forKey: member.id) { gone(peer, time) }
+        case .chatEnded(let chat, _, _): present.removeValue(forKey: chat)?.values.forEach { gone($0, time) }
+        default: break
+        }
+    }
+
+    private mutating func come(_ peer: Peer, to chat: ChatID, _ time: Int64) {
+        met[peer.id] = (peer, time)
+        present[chat, default: [:]][peer.id] = peer
+    }
+
+    /// Seen until now; one that was forgotten meanwhile stays so.
+    private mutating func gone(_ peer: Peer, _ time: Int64) {
+        if met[peer.id] != nil || known.peer(peer.id) != nil { met[peer.id] = (peer, time) }
     }
 
     private mutating func look() throws(StoreError) {

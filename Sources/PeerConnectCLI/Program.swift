@@ -93,7 +93,8 @@ final class Program: Sendable {
             openTerminal: { try? RawTerminal() },
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)
-            })
+            },
+            errorColumns: { TerminalSize(of: STDERR_FILENO)?.columns })
     }
 
     private static func environment() -> [String: String] {

@@ -23,6 +23,8 @@ struct World: Sendable {
     var openTerminal: @Sendable () -> (any LiveTerminal)?
     /// What is stored below the folder given, or below the usual ones.
     var openHome: @Sendable (String?) throws(PeerConnectError) -> any Home
+    /// How wide the terminal behind standard error is; `nil` when it is none.
+    var errorColumns: @Sendable () -> Int? = { nil }
 
     /// A path from the command line as the node wants it.
     func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : workingDirectory + "/" + path }

@@ -237,7 +237,8 @@ final class ScriptedSession: NodeSession {
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
         if reference.text.contains(".") { return nil }
-        if let peer = list.peers.first(where: { $0.peer.name == reference.text }) { return peer.peer.id }
+        let found = list.peers.first { $0.peer.name == reference.text || $0.peer.id.description == reference.text }
+        if let found { return found.peer.id }
         throw PeerConnectError(.noSuchPeer, "There is no peer called \(reference.text).")
     }
 

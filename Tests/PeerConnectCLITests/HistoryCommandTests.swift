@@ -68,7 +68,7 @@ struct HistoryCommandTests {
         #expect(search.out == "\(id) 2026-11-30T00:53:20.123Z me: Gänsehaut\n")
         let files = other(first)
         #expect(await files.run("history", "files", "plan") == 0)
-        #expect(files.out.hasSuffix("\tAda\t“plan.pdf”, 9 bytes\t/d/plan.pdf\n"))
+        #expect(files.out.hasSuffix("\tAda\t“plan.pdf”, 9 bytes\t/d/plan.pdf\treceived\n"))
         let nothing = other(first)
         #expect(await nothing.run("history", "files", "nothing") == 0)
         #expect(nothing.out == "")
@@ -107,6 +107,32 @@ struct HistoryCommandTests {
         let json = other(first)
         #expect(await json.run("history", "search", "welcome", "--json") == 0)
         #expect(json.outLines[0].contains(#""mine":false,"earlier":true}"#))
+    }
+
+    @Test("How an offer ended is shown for each recipient, and never in the column for paths")
+    func endings() async throws {
+        let bob = try peer("bob", 4), transfer = try transferID(7), node = ScriptedSession(me: me)
+        node.emit(
+            .chatStarted(chat: chat, role: .host, host: me, members: [ada, bob]),
+            .fileOffered(
+                FileOffer(
+                    number: 1, transfer: transfer, from: me, to: [ada, bob], isMine: true,
+                    summary: OfferSummary(name: "plan.pdf", size: 9, files: 1), line: nil)),
+            .fileAnswered(transfer: transfer, peer: bob, accepted: false, automatic: false),
+            .fileDone(
+                transfer: transfer,
+                results: [
+                    TransferResult(peer: ada, status: .cancelled), TransferResult(peer: bob, status: .declined),
+                ], line: nil))
+        let first = Stage(home: ScriptedHome(node: node))
+        _ = await first.run("chat", input: ["/files"])
+        #expect(first.out.contains(" UTC, you offered “plan.pdf”, 9 bytes: Ada cancelled, bob declined.\n"))
+        let show = other(first)
+        #expect(await show.run("history", "show", chat.description) == 0)
+        #expect(show.out.contains("Z Finished with “plan.pdf”. bob declined. Ada stopped it.\n"), "\(show.out)")
+        let files = other(first)
+        #expect(await files.run("history", "files") == 0)
+        #expect(files.out.hasSuffix("\tme\t“plan.pdf”, 9 bytes\t\tAda cancelled, bob declined\n"), "\(files.out)")
     }
 
     @Test("As JSON each is a record")
@@ -205,7 +231,8 @@ struct HistoryCommandTests {
         let stage = try await talked(
             input: ["/history", "/history nothing", "/files plan", "/block Ada", "/unblock Ada", "/trust Ada"])
         #expect(stage.out.contains("Z me: Gänsehaut\nNothing is found.\n"))
-        #expect(stage.out.contains("/d/plan.pdf\nAda (\(ada.id.short)) is blocked; whatever it wants is declined.\n"))
+        let file = "2026-11-30 00:53 UTC, Ada offered “plan.pdf”, 9 bytes: received, /d/plan.pdf.\n"
+        #expect(stage.out.contains(file + "Ada (\(ada.id.short)) is blocked; whatever it wants is declined.\n"))
         #expect(stage.out.contains("Ada (\(ada.id.short)) is trusted.\n"))
         let peers = other(stage)
         #expect(await peers.run("peers") == 0)

@@ -71,6 +71,27 @@ final class JournalTests {
         #expect(await changes.next() == nil)
     }
 
+    @Test("A peer is last seen when it left or the chat ended, and stays forgotten when it was forgotten in the chat")
+    func lastSeen() async throws {
+        let records = try await records(false), known = try #require(records.knownPeers)
+        let journal = try Journal(records, me: me, known: Acquaintances()) { Issue.record("\($0)") }
+        await journal.record(.chatStarted(chat: chat, role: .member, host: ada, members: [me, eve]), at: 7)
+        await journal.flush()
+        await journal.record(.memberLeft(chat: chat, member: eve, reason: .left), at: 8)
+        await journal.record(.chatEnded(chat: chat, reason: .ended, cause: nil), at: 9)
+        await journal.flush()
+        #expect(Set(try known.list().map(\.lastSeen)) == [8, 9])
+        #expect(try known.list().allSatisfy { $0.firstSeen == 7 })
+        await journal.record(started, at: 10)
+        await journal.flush()
+        _ = try known.forget(ada.id)
+        journal.refresh()
+        await journal.flush()
+        await journal.record(.chatEnded(chat: chat, reason: .ended, cause: nil), at: 11)
+        await journal.close()
+        #expect(try known.list().map(\.peer) == [eve])
+    }
+
     /// What a journal tells of, as a stream.
     private func journal(
         _ records: Records, _ pace: JournalPace

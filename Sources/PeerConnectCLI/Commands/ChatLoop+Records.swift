@@ -62,7 +62,7 @@ extension ChatLoop {
         let fields = files.map { JSONValue.object(HistoryRows.json($0)) }
         teller.answer(
             number, [("files", .array(fields))],
-            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.line($0) })
+            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.sentence($0) })
     }
 
     private func history() throws(PeerConnectError) -> History {

@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import Synchronization
 
 /// Serves one recipient of `send`: tries again while the peer is missing, unreachable or busy and there is time.
 struct Delivery: Sendable {
@@ -9,16 +10,31 @@ struct Delivery: Sendable {
     let answer: Duration
     let stall: Duration
     let sleep: @Sendable (Duration) async throws -> Void
+    let claims: RecipientClaims
+    /// Says something about a wait.
+    let note: @Sendable (String) -> Void
 
-    func deliver(to recipient: PeerReference, within wait: Duration) async -> OfferOutcome {
-        var remaining = wait
+    /// `nil` when the peer is served under another reference.
+    func deliver(to recipient: PeerReference, within wait: Duration) async -> DeliveryRow? {
+        var remaining = wait, id: PeerID?, begun: OfferOutcome?
         while true {
+            // Asked anew each time: who bears a name may come later.
+            id = (try? await session.resolve(recipient)).flatMap { $0 } ?? id
+            if let id, !claims.claim(id, for: recipient) { return nil }
             let outcome = await attempt(recipient)
-            if Task.isCancelled, case .failed = outcome { return .cancelled }
-            guard outcome.isWorthRetrying, remaining > .zero, (try? await sleep(Self.pause)) != nil else {
-                return outcome
+            if outcome.hasBegun { begun = outcome }
+            if Task.isCancelled, case .failed = outcome { return DeliveryRow(recipient, .cancelled, id) }
+            if outcome.isWorthRetrying, remaining > .zero {
+                if remaining == wait {
+                    note("Waiting up to \(wait.components.seconds) s for \(NameBook.clean(recipient.text)).")
+                }
+                if (try? await sleep(Self.pause)) != nil {
+                    remaining -= Self.pause
+                    continue
+                }
             }
-            remaining -= Self.pause
+            // That it could not be tried again does not undo what had begun.
+            return DeliveryRow(recipient, begun ?? outcome, id)
         }
     }
 
@@ -28,7 +44,27 @@ struct Delivery: Sendable {
     }
 }
 
+/// Which reference each peer is served under, so that one named twice gets the files once.
+final class RecipientClaims: Sendable {
+    private let holders = Mutex<[PeerID: PeerReference]>([:])
+
+    /// False when another reference means the same peer.
+    func claim(_ id: PeerID, for reference: PeerReference) -> Bool {
+        holders.withLock { holders in
+            if let holder = holders[id] { return holder == reference }
+            holders[id] = reference
+            return true
+        }
+    }
+}
+
 extension OfferOutcome {
+    /// Whether the recipient had taken it, so that something of it may be there.
+    fileprivate var hasBegun: Bool {
+        guard case .finished(let result) = self else { return false }
+        return result.status != .declined && result.reason != .timeout
+    }
+
     /// Whether the same offer may go better in a moment.
     var isWorthRetrying: Bool {
         switch self {
@@ -48,11 +84,13 @@ struct DeliveryRow: Equatable {
     let reason: String
     let exit: ExitStatus
 
-    init(_ recipient: PeerReference, _ outcome: OfferOutcome) {
+    /// With the peer's ID, where it is known without the outcome.
+    init(_ recipient: PeerReference, _ outcome: OfferOutcome, _ known: PeerID? = nil) {
+        let recipientID = (known ?? PeerID(recipient.text))?.description ?? ""
         switch outcome {
         case .failed(let error):
             (status, name, reason) = ("failed", recipient.text, error.code.rawValue)
-            id = PeerID(recipient.text)?.description ?? ""
+            id = recipientID
             exit = error.status
         case .refused(let peer, let answer):
             (name, id) = (peer.name, peer.id.description)
@@ -60,12 +98,12 @@ struct DeliveryRow: Equatable {
             exit = Invitees.status(of: [answer])
         case .cancelled:
             (status, name, reason) = ("cancelled", recipient.text, "")
-            id = PeerID(recipient.text)?.description ?? ""
+            id = recipientID
             exit = .incomplete
         case .finished(let result):
             (status, name, id) = (result.status.rawValue, result.peer.name, result.peer.id.description)
             reason = result.reason?.rawValue ?? ""
-            exit = result.status == .verified ? .done : result.status == .declined ? .notAccepted : .incomplete
+            exit = result.status == .verified ? .done : outcome.hasBegun ? .incomplete : .notAccepted
         }
     }
 

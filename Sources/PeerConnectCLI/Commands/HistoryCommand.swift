@@ -16,7 +16,8 @@ struct HistoryCommand: Command {
             "list           the chats, newest first: ID, start, with whom, how much, separated by tabs",
             "show CHAT      what was said and sent in one, and the line that invites the same people again",
             "search TEXT    the messages that hold every word of a text, newest first",
-            "files [TEXT]   the offers of files, newest first; those that hold every word of a text",
+            "files [TEXT]   the offers of files, newest first; those that hold every word of a text:",
+            "               chat, time, sender, what, first path if received, result, separated by tabs",
             "clear CHAT…    remove chats for good",
             "A CHAT is an ID from the list, or the start of one. --name NAME keeps to one of your identities.",
         ])

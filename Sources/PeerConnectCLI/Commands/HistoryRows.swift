@@ -66,18 +66,29 @@ enum HistoryRows {
         return "\(Timestamp.rfc3339(time)) \(author): " + lines.joined(separator: "\n  | ")
     }
 
-    /// `chat, time, sender, what, where`, separated by tabs.
+    /// `chat, time, sender, what, first path, result`, separated by tabs; the path is empty where there is none.
     static func line(_ file: FileRecord) -> String {
-        let place: String
-        if let path = file.paths.first {
-            place = SafeText.line(path) + (file.pathCount > 1 ? " and \(file.pathCount - 1) more" : "")
-        } else {
-            place = file.recipients.map { "\(NameBook.clean($0.peer.name)) \(state($0))" }.joined(separator: ", ")
-        }
-        return [
+        [
             short(file.chat), Timestamp.rfc3339(file.offered), NameBook.clean(file.from.name),
-            PlainNarrator.describe(file.summary), place,
+            PlainNarrator.describe(file.summary), file.paths.first.map { SafeText.line($0) } ?? "", result(file),
         ].joined(separator: "\t")
+    }
+
+    /// The same for the prompt.
+    ///
+    /// `2026-11-30 00:53 UTC, Ada offered “plan.pdf”, 9 bytes: received, /d/plan.pdf.`
+    static func sentence(_ file: FileRecord) -> String {
+        let day = Timestamp.rfc3339(file.offered).prefix(16).replacing("T", with: " ")
+        let who = file.isMine ? "you" : NameBook.clean(file.from.name)
+        let place = file.paths.first.map { ", \(SafeText.line($0))" } ?? ""
+        return "\(day) UTC, \(who) offered \(PlainNarrator.describe(file.summary)): \(result(file))\(place)."
+    }
+
+    private static func result(_ file: FileRecord) -> String {
+        if file.paths.isEmpty, file.received == nil {
+            return file.recipients.map { "\(NameBook.clean($0.peer.name)) \(state($0))" }.joined(separator: ", ")
+        }
+        return file.pathCount > 1 ? "received with \(file.pathCount - 1) more" : "received"
     }
 
     /// Something that is not a message, in the course of a chat.
@@ -92,7 +103,7 @@ enum HistoryRows {
         case .received(let file):
             "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.line(file.paths[0]))"
                 + (file.pathCount > 1 ? " and \(file.pathCount - 1) more." : ".")
-        case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”."
+        case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”. \(ending(file))"
         }
     }
 
@@ -105,6 +116,21 @@ enum HistoryRows {
     }
 
     static func short(_ chat: ChatID) -> String { String(chat.description.prefix(idShown)) }
+
+    /// Who has it, and who has not and why.
+    private static func ending(_ file: FileRecord) -> String {
+        let results = file.recipients.compactMap { recipient in
+            recipient.result
+                ?? (recipient.accepted == false ? TransferResult(peer: recipient.peer, status: .declined) : nil)
+        }
+        let silent = file.recipients.filter { $0.result == nil && $0.accepted != false }.map(\.peer)
+        let narrator = PlainNarrator(me: Peer(id: file.own, name: ""))
+        let sentences = [
+            results.isEmpty && !silent.isEmpty ? nil : narrator.summary(of: results),
+            silent.isEmpty ? nil : "Nothing is known of \(narrator.list(silent)).",
+        ]
+        return sentences.compactMap { $0 }.joined(separator: " ")
+    }
 
     private static func state(_ recipient: FileRecord.Recipient) -> String {
         recipient.result?.status.rawValue ?? recipient.accepted.map { $0 ? "accepted" : "declined" } ?? "no answer"

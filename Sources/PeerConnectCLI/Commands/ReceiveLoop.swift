@@ -7,15 +7,27 @@ struct ReceiveLoop {
         case timeUp, over
     }
 
+    private struct Declined: Hashable {
+        /// Enough for a person; whoever offers without end fills neither the screen nor the memory.
+        static let toldAtMost = 100
+
+        let from: PeerID
+        let offer: OfferSummary?
+    }
+
     private let session: any NodeSession
     private let console: Console
     /// Whose offers are taken when the node asks; `nil`: it accepts all by itself.
+    ///
+    /// When nobody is listed, it accepts those of trusted peers by itself, and asks about the others.
     private let allowed: Set<PeerID>?
     private let isOnce: Bool
     private let endsWithNUL: Bool
     private var narrator: PlainNarrator
     private var wasOffered = false
     private var hasSkipped = false
+    /// What was declined, each told once.
+    private var declined: Set<Declined> = []
 
     init(session: any NodeSession, console: Console, allowed: Set<PeerID>?, isOnce: Bool, endsWithNUL: Bool) {
         self.session = session
@@ -36,7 +48,9 @@ struct ReceiveLoop {
             case .over: return .done
             case .timeUp:
                 guard !wasOffered else { continue }
-                if !console.isJSON { console.err("Nothing was offered in that time.") }
+                if !console.isJSON {
+                    console.err("Nothing was \(declined.isEmpty ? "offered" : "taken") in that time.")
+                }
                 return .notReachable
             case .event(let event):
                 tell(event)
@@ -49,9 +63,10 @@ struct ReceiveLoop {
     /// The status to leave with, if this event ends the run.
     private mutating func take(_ event: NodeEvent) async -> ExitStatus? {
         switch event {
-        case .inviteReceived(let number, let from, let purpose, _, _):
+        case .inviteReceived(let number, let from, let purpose, let offer, _):
             let isWelcome = purpose == .file && allowed?.contains(from.id) ?? true
             _ = await session.perform(isWelcome ? .accept(.number(number)) : .decline(.number(number)), line: nil)
+            if !isWelcome { tellDeclined(offer, of: from, isFile: purpose == .file) }
         case .fileOffered(let offer) where !offer.isMine && offer.to.contains { $0.id == session.me.id }:
             wasOffered = true
         case .fileReceived(let files):
@@ -64,6 +79,22 @@ struct ReceiveLoop {
         default: break
         }
         return nil
+    }
+
+    /// Says why, and how it would be taken.
+    private mutating func tellDeclined(_ offer: OfferSummary?, of from: Peer, isFile: Bool) {
+        guard declined.count < Declined.toldAtMost else { return }
+        guard declined.insert(Declined(from: from.id, offer: offer)).inserted, !console.isJSON else { return }
+        let what = offer.map { "“\(SafeText.line($0.name))”" } ?? "an invitation"
+        let reason =
+            if !isFile {
+                "only files are taken here."
+            } else if allowed?.isEmpty == true {
+                "not trusted; peerconnect peers trust \(from.id), or --accept all."
+            } else {
+                "not one of --from."
+            }
+        console.err("Declined \(what) from \(NameBook.withID(from)): \(reason)")
     }
 
     private func show(_ path: String) {
@@ -83,7 +114,7 @@ struct ReceiveLoop {
             guard result.peer.id == session.me.id, result.status != .verified else { return }
             let lines = narrator.tell(event, now: console.now())
             lines.notes.forEach(console.err)
-        case .discovery, .fileProgress, .fileReceived, .message, .failure, .warning:
+        case .discovery, .fileProgress, .fileReceived, .message, .failure, .warning, .inviteRefused:
             // Messages are for standard error here, and paths are printed on their own.
             var lines = narrator.tell(event, now: console.now())
             if case .fileReceived = event { lines.results = [] }

@@ -55,19 +55,20 @@ struct SendCommand: Command {
         settings.isVisible = false
         settings.maximumChats = Limits.peersAtMost
         return try await run.withSession(settings, isStored: true) { session, _ in
-            let telling = Task { await DeliveryTeller(me: session.me, console: run.console).tell(session.events) }
-            let outcomes = await withTaskGroup(of: (Int, OfferOutcome).self) { group in
+            let teller = DeliveryTeller(me: session.me, console: run.console, board: run.deliveryBoard)
+            let telling = Task { await teller.tell(session.events) }
+            let claims = RecipientClaims()
+            let rows = await withTaskGroup(of: (Int, DeliveryRow?).self) { group in
                 for (index, recipient) in recipients.enumerated() {
                     group.addTask {
                         let delivery = Delivery(
-                            session: session, paths: paths, answer: answer, stall: stall, sleep: run.world.sleep)
+                            session: session, paths: paths, answer: answer, stall: stall, sleep: run.world.sleep,
+                            claims: claims, note: { if !teller.console.isJSON { teller.say($0) } })
                         return (index, await delivery.deliver(to: recipient, within: wait))
                     }
                 }
-                return await group.reduce(into: [Int: OfferOutcome]()) { $0[$1.0] = $1.1 }
-            }
-            let rows = recipients.enumerated().compactMap { index, recipient in
-                outcomes[index].map { DeliveryRow(recipient, $0) }
+                let found = await group.reduce(into: [Int: DeliveryRow]()) { $0[$1.0] = $1.1 }
+                return recipients.indices.compactMap { found[$0] }
             }
             // Its events end with the session; only then is all known that was left out.
             await session.stop()

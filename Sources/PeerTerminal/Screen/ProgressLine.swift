@@ -32,6 +32,9 @@ package struct ProgressLine: Equatable, Sendable {
     private static let nameAtLeast = 8
     private static let bar = 10...30
 
+    /// The row without colours, for where there is no screen.
+    package func text(width: Int) -> String { row(width: max(0, width)).map(\.text).joined() }
+
     func row(width: Int) -> Row {
         let label = label.isEmpty ? Row() : StyledText(label + " ", .quiet).cells
         let name = StyledText(self.name).cells

@@ -20,9 +20,7 @@ final class TerminalReader: Sendable {
     }
 
     static func size(of descriptor: CInt) -> TerminalSize {
-        var columns: CInt = 0, rows: CInt = 0
-        return pct_size(descriptor, &columns, &rows)
-            ? TerminalSize(columns: Int(columns), rows: Int(rows)) : TerminalSize(columns: 0, rows: 0)
+        TerminalSize(of: descriptor) ?? TerminalSize(columns: 0, rows: 0)
     }
 
     func stop() {
