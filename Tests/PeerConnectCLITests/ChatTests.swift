@@ -54,6 +54,17 @@ struct ChatTests {
         #expect(node.commands.map { $0.prefix(6) } == ["invite", "say(\"h", "send(p"])
     }
 
+    @Test("A line for which a chat had no room is lost; one that had no chat was only refused")
+    func lostLine() throws {
+        let full = Reply.failed(PeerConnectError(.busy, "The chat has taken no more lines for a minute."))
+        var state = ChatState()
+        state.end(.say("early"), full)
+        #expect(!state.hasLostLine)
+        state.note(.chatStarted(chat: chat, role: .member, host: ada, members: [me]))
+        state.end(.say("hello"), full)
+        #expect(state.hasLostLine)
+    }
+
     @Test("An own offer is waited for from its reply to its end, whichever comes first")
     func ownOffer() throws {
         let transfer = try transferID(7)

@@ -8,14 +8,6 @@ import Testing
 /// Peers that follow the layout of frames and nothing else.
 @Suite("Hostile peers")
 struct HostilePeerTests {
-    private func chat(_ count: Int, seed: UInt64) throws -> MachineNetwork {
-        let network = MachineNetwork(count, seed: seed) { $0.invitations = .all }
-        network.scheduleInvite(from: 0, to: Array(1..<count))
-        try network.settle()
-        try #require(network.nodes[0].machine.currentView?.members.count == count - 1)
-        return network
-    }
-
     private func warnings(_ node: MachineNetwork.Node) -> [WarningCode] {
         node.events.compactMap { if case .warning(let code, _, _) = $0 { code } else { nil } }
     }
@@ -82,7 +74,7 @@ struct HostilePeerTests {
 
     @Test("A host that says a peer has taken files it has not is left")
     func forgedResult() throws {
-        let network = try chat(3, seed: 4)
+        let network = try MachineNetwork.chat(of: 3, seed: 4)
         let body = network.offer(1, by: 0, to: [1, 2])
         network.schedule(0) { _ = $0.offer(body, line: nil, at: $1) }
         try network.settle()
@@ -95,7 +87,7 @@ struct HostilePeerTests {
 
     @Test("A host that answers an offer in a peer's name is left")
     func forgedAnswer() throws {
-        let network = try chat(3, seed: 5)
+        let network = try MachineNetwork.chat(of: 3, seed: 5)
         let body = network.offer(1, by: 0, to: [1, 2])
         network.schedule(0) { _ = $0.offer(body, line: nil, at: $1) }
         try network.settle()
@@ -129,7 +121,7 @@ struct HostilePeerTests {
 
     @Test("A withdrawal in a running chat ends that connection at both ends, and leaves nobody behind")
     func withdrawal() throws {
-        let network = try chat(4, seed: 7)
+        let network = try MachineNetwork.chat(of: 4, seed: 7)
         let chat = try #require(network.nodes[0].machine.chat)
         try network.inject(.withdraw(chat: chat, reason: .crossed), from: 1, to: 0)
         #expect(network.nodes[0].machine.currentView?.members.map(\.id) == [network.id(2), network.id(3)])
@@ -172,7 +164,7 @@ struct HostilePeerTests {
 
     @Test("A line that may be from before the own time in the chat is shown as earlier")
     func earlier() throws {
-        let network = try chat(3, seed: 10)
+        let network = try MachineNetwork.chat(of: 3, seed: 10)
         network.schedule(2) { _ = $0.leave(at: $1) }
         try network.settle()
         network.scheduleLine("meanwhile", by: 1)
@@ -194,7 +186,7 @@ struct HostilePeerTests {
 
     @Test("A host that shows more members than a chat may have is left", arguments: [true, false])
     func inventedMembers(areLeaving: Bool) throws {
-        let network = try chat(2, seed: 11)
+        let network = try MachineNetwork.chat(of: 2, seed: 11)
         let chat = try #require(network.nodes[1].machine.chat)
         var count = 1
         while count <= Limits.authors, network.nodes[1].machine.memberChat != nil {

@@ -87,6 +87,15 @@ final class MachineNetwork {
         }
     }
 
+    /// Node 0 hosts the first `count` of all nodes, which accept every invitation.
+    static func chat(of count: Int, among all: Int? = nil, seed: UInt64) throws -> MachineNetwork {
+        let network = MachineNetwork(all ?? count, seed: seed) { $0.invitations = .all }
+        network.scheduleInvite(from: 0, to: Array(1..<count))
+        try network.settle()
+        try #require(network.nodes[0].machine.currentView?.members.count == count - 1)
+        return network
+    }
+
     func id(_ node: Int) -> PeerID { nodes[node].peer.id }
 
     /// Something a user does, at any time from now on.

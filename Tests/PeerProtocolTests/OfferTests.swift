@@ -8,14 +8,6 @@ import Testing
 /// What members answer to offers, and who is told what of it.
 @Suite("Offers in a chat")
 struct OfferTests {
-    private func chat(_ count: Int, seed: UInt64) throws -> MachineNetwork {
-        let network = MachineNetwork(count, seed: seed) { $0.invitations = .all }
-        network.scheduleInvite(from: 0, to: Array(1..<count))
-        try network.settle()
-        try #require(network.nodes[0].machine.currentView?.members.count == count - 1)
-        return network
-    }
-
     private func offer(_ body: OfferBody, by node: Int, in network: MachineNetwork) throws {
         network.schedule(node) { _ = $0.offer(body, line: nil, at: $1) }
         try network.settle()
@@ -46,7 +38,7 @@ struct OfferTests {
 
     @Test("A host that accepts after the sender has given everything and gone still takes the files")
     func senderGone() throws {
-        let network = try chat(4, seed: 1)
+        let network = try MachineNetwork.chat(of: 4, seed: 1)
         let body = network.offer(1, by: 1, to: [0, 2, 3])
         try offer(body, by: 1, in: network)
         network.schedule(2) { _ = $0.accept(nil, line: nil, at: $1) }
@@ -65,7 +57,7 @@ struct OfferTests {
 
     @Test("What happened at the host's disk is the host's result; the others only have lost their source")
     func hostsTrouble() throws {
-        let network = try chat(3, seed: 2)
+        let network = try MachineNetwork.chat(of: 3, seed: 2)
         let body = network.offer(1, by: 1, to: [0, 2])
         try offer(body, by: 1, in: network)
         for node in [0, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
@@ -82,7 +74,7 @@ struct OfferTests {
 
     @Test("An answer that changes nothing is said to have failed, and is not told to anyone")
     func answeredAlready() throws {
-        let network = try chat(3, seed: 3)
+        let network = try MachineNetwork.chat(of: 3, seed: 3)
         var isHeld = false
         network.tamper = { from, to, message in
             if isHeld, from == 0, to == 2, case .event = message { [] } else { [message] }
@@ -104,7 +96,7 @@ struct OfferTests {
 
     @Test("Who leaves says what became of its own copy, and nothing of those who go on")
     func leftBehind() throws {
-        let network = try chat(4, seed: 7)
+        let network = try MachineNetwork.chat(of: 4, seed: 7)
         let body = network.offer(1, by: 0, to: [1, 2])
         try offer(body, by: 0, in: network)
         for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
@@ -121,7 +113,7 @@ struct OfferTests {
 
     @Test("Only who sends or receives files can stop them")
     func cancelOfOthers() throws {
-        let network = try chat(4, seed: 4)
+        let network = try MachineNetwork.chat(of: 4, seed: 4)
         let body = network.offer(1, by: 1, to: [2])
         try offer(body, by: 1, in: network)
         #expect(try reply(3, in: network) { $0.cancel(.number(1), at: $1) } == "no-such-number")
@@ -156,7 +148,7 @@ struct OfferTests {
 
     @Test("Offers to people who are not there leave nothing behind that grows")
     func inventedRecipients() throws {
-        let network = try chat(3, seed: 6)
+        let network = try MachineNetwork.chat(of: 3, seed: 6)
         for number in 0..<40 as Range<UInt8> {
             let body = network.offer(number, by: 1, to: [])
             let strangers = (0..<8 as Range<UInt8>).map { PeerID(SHA256.hash([number, $0])) }.sorted()
@@ -176,7 +168,7 @@ struct OfferTests {
 
     @Test("A host that shows another answer behind the end of a transfer changes nothing of it")
     func secondAnswer() throws {
-        let network = try chat(3, seed: 8)
+        let network = try MachineNetwork.chat(of: 3, seed: 8)
         let body = network.offer(1, by: 0, to: [1, 2])
         try offer(body, by: 0, in: network)
         for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }

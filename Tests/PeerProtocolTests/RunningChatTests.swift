@@ -16,15 +16,6 @@ struct RunningChatTests {
         node.events.contains { if case .warning = $0 { true } else { false } }
     }
 
-    /// Node 0 hosts the first `count` of all nodes.
-    private func chat(of count: Int, among all: Int, seed: UInt64) throws -> MachineNetwork {
-        let network = MachineNetwork(all, seed: seed) { $0.invitations = .all }
-        network.scheduleInvite(from: 0, to: Array(1..<count))
-        try network.settle()
-        try #require(network.nodes[0].machine.currentView?.members.count == count - 1)
-        return network
-    }
-
     private func say(_ text: String, by node: Int, in network: MachineNetwork) throws {
         network.scheduleLine(text, by: node)
         try network.settle()
@@ -32,7 +23,7 @@ struct RunningChatTests {
 
     @Test("Who joins late hears what follows of everyone who spoke before", arguments: 0..<10 as Range<UInt64>)
     func lateJoiner(seed: UInt64) throws {
-        let network = try chat(of: 3, among: 4, seed: seed)
+        let network = try MachineNetwork.chat(of: 3, among: 4, seed: seed)
         for node in 0..<3 { try say("early \(node)", by: node, in: network) }
         network.scheduleInvite(from: 0, to: [3])
         try network.settle()
@@ -49,7 +40,7 @@ struct RunningChatTests {
 
     @Test("Who leaves and is invited again goes on speaking, and its old lines cannot be shown again")
     func rejoin() throws {
-        let network = try chat(of: 3, among: 3, seed: 1)
+        let network = try MachineNetwork.chat(of: 3, seed: 1)
         var old: [UInt8]?
         network.tamper = { from, to, message in
             if from == 0, to == 2, case .event(_, let bytes) = message, old == nil,
@@ -77,7 +68,7 @@ struct RunningChatTests {
 
     @Test("A statement that cannot be checked costs its author the membership, and nobody else anything")
     func badStatement() throws {
-        let network = try chat(of: 3, among: 3, seed: 2)
+        let network = try MachineNetwork.chat(of: 3, seed: 2)
         let forged = SignedBytes(bytes: [1, 2, 3], signature: [UInt8](repeating: 0, count: 64))
         try network.inject(.say(forged), from: 1, to: 0)
         #expect(network.nodes[1].machine.isIdle)
@@ -88,7 +79,7 @@ struct RunningChatTests {
 
     @Test("An invitation on the connection of a chat ends that connection, and no chat is left behind")
     func inviteInChat() throws {
-        let network = try chat(of: 3, among: 3, seed: 3)
+        let network = try MachineNetwork.chat(of: 3, seed: 3)
         let other = try #require(ChatID(bytes: [UInt8](repeating: 7, count: ChatID.size)))
         let invite = Invite(
             chat: other, nonce: [UInt8](repeating: 1, count: Join.nonceSize), purpose: .chat, offer: nil)
@@ -101,7 +92,7 @@ struct RunningChatTests {
 
     @Test("A line that was lost with a member's connection is told to its author, and one that was left behind is not")
     func lostWithMember() throws {
-        let network = try chat(of: 4, among: 4, seed: 7)
+        let network = try MachineNetwork.chat(of: 4, seed: 7)
         try say("hi", by: 1, in: network)
         try network.advance(0.2, at: [0, 2])
         try network.lose(0, 3)
@@ -148,7 +139,7 @@ struct RunningChatTests {
 
     @Test("Whoever says thousands of lines hears of each what became of it", arguments: [0, 1])
     func manyLines(author: Int) throws {
-        let network = try chat(of: 2, among: 3, seed: 9)
+        let network = try MachineNetwork.chat(of: 2, among: 3, seed: 9)
         network.scheduleInvite(from: 0, to: [2])
         try network.settle()
         let id = try #require(network.nodes[0].machine.chat)
@@ -176,7 +167,7 @@ struct RunningChatTests {
 
     @Test("A recipient that has left before the offer was ordered is told as such, and the transfer ends")
     func goneRecipient() throws {
-        let network = try chat(of: 4, among: 4, seed: 4)
+        let network = try MachineNetwork.chat(of: 4, seed: 4)
         let body = network.offer(1, by: 1, to: [2, 3])
         network.schedule(2) { _ = $0.leave(at: $1) }
         try network.settle()
@@ -191,7 +182,7 @@ struct RunningChatTests {
 
     @Test("A host that has no room for the files passes them on all the same")
     func hostWithoutRoom() throws {
-        let network = try chat(of: 3, among: 3, seed: 5)
+        let network = try MachineNetwork.chat(of: 3, seed: 5)
         let body = network.offer(2, by: 1, to: [0, 2])
         network.schedule(1) { _ = $0.offer(body, line: nil, at: $1) }
         try network.settle()
@@ -210,7 +201,7 @@ struct RunningChatTests {
 
     @Test("Nobody can have more than 64 offers open; the next one is refused before it is sent")
     func tooManyOffers() throws {
-        let network = try chat(of: 3, among: 3, seed: 6)
+        let network = try MachineNetwork.chat(of: 3, seed: 6)
         var last: Reply?
         for number in 0...UInt8(Limits.openOffers) {
             let body = network.offer(number, by: 0, to: [1, 2])

@@ -283,7 +283,8 @@ struct ChatLoop {
 
     private var finalStatus: ExitStatus {
         if !invitees.isEmpty, !state.hadChat { return inviteStatus ?? .notReachable }
-        return state.undelivered.isEmpty && !state.hasIncompleteTransfer ? .done : .incomplete
+        let isWhole = state.undelivered.isEmpty && !state.hasIncompleteTransfer && !state.hasLostLine
+        return isWhole ? .done : .incomplete
     }
 
     /// The node says goodbye; its last events are still told.

@@ -19,6 +19,8 @@ struct ChatState {
     /// Those that the chat has been told of.
     private var ownOffers: Set<TransferID> = []
     private(set) var hasIncompleteTransfer = false
+    /// Whether a line could not be said, as there was no room for it.
+    private(set) var hasLostLine = false
     /// Those that came before the reply that gave their number.
     private var settledEarly: Set<Int> = []
     private var endedEarly: Set<TransferID> = []
@@ -42,6 +44,8 @@ struct ChatState {
     mutating func end(_ command: NodeCommand, _ reply: Reply) {
         switch (command, reply) {
         case (.invite, .failed): openRounds = max(0, openRounds - 1)
+        // The chat was there, and it was not said all the same.
+        case (.say, .failed) where isInChat: hasLostLine = true
         case (.accept, .done): isJoining = !isInChat
         case (_, .message(let ref)):
             if settledEarly.remove(ref) == nil { unsent.insert(ref) }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import PeerConnect
 internal import PeerModel
+internal import PeerSystem
 internal import Synchronization
 
 /// The file that takes what `--verbose` has to say while the terminal shows a chat.
@@ -15,7 +16,7 @@ final class VerboseLog: Sendable {
     /// Opens the log in this folder, which is made if need be; for this user alone.
     init(in folder: String) throws(PeerConnectError) {
         path = folder + "/" + Self.name
-        Self.makeFolders(folder)
+        try? Folder.makeLasting(folder)  // if not, opening says why
         let opened = Self.open(path)
         let code = errno
         guard opened >= 0 else {
@@ -27,14 +28,6 @@ final class VerboseLog: Sendable {
     }
 
     deinit { descriptor.withLock { _ = close($0) } }
-
-    private static func makeFolders(_ folder: String) {
-        var end = folder.startIndex
-        while end != folder.endIndex {
-            end = folder[folder.index(after: end)...].firstIndex(of: "/") ?? folder.endIndex
-            mkdir(String(folder[..<end]), 0o700)
-        }
-    }
 
     private static func open(_ path: String) -> CInt {
         Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)

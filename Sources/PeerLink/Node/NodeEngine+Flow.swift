@@ -49,7 +49,7 @@ extension NodeEngine {
     }
 
     private static let isFull = PeerConnectError(
-        .internal, "The chat has taken no more lines for a minute.", hint: "Leave it, or try again.")
+        .busy, "The chat has taken no more lines for a minute.", hint: "Leave it, or try again.")
 
     private func mustWait(in chat: ChatID) -> Bool {
         !machine.hasRoom(in: chat) || machine.connections(of: chat).contains(where: flow.crowded.contains)
