@@ -14,7 +14,8 @@ struct DoctorTests {
         let clock = ContinuousClock(), start = clock.now
         let doctor = try lab.run(1, arguments: ["doctor", "--json"] + more)
         let status = try await doctor.exitStatus(within: 30)
-        #expect(clock.now - start < .seconds(10))
+        // 7 s at most by itself; other tests run beside it.
+        #expect(clock.now - start < .seconds(20))
         let checks = doctor.lines.compactMap {
             try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? Running.Event
         }.filter { $0.text("event") == "check" }

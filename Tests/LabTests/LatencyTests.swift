@@ -29,11 +29,11 @@ struct LatencyTests {
         #expect(quantile(0.99, idle) < 100, "idle: \(quantile(0.5, idle)), \(quantile(0.99, idle)) ms")
 
         let file = lab.folder + "/big"
-        try lab.makeFile(file, megabytes: 80)
+        try lab.makeFile(file, megabytes: 120)
         programs[1].send("/send \(file)")
         try await programs[2].event("file.progress")
         let busy = try await talk(programs, lines: 200) { programs[1].count(of: "file.done") > 0 }
-        #expect(busy.count >= 90, "the file was too small to measure beside it")
+        #expect(busy.count >= 60, "the file was too small to measure beside it")
         #expect(quantile(0.99, busy) < 100, "busy: \(quantile(0.5, busy)), \(quantile(0.99, busy)) ms")
         let done = try await programs[1].event("file.done", within: 40)
         #expect((done["results"] as? [Running.Event])?.map { $0.text("status") } == ["verified", "verified"])

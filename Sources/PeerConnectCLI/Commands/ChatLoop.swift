@@ -283,8 +283,7 @@ struct ChatLoop {
 
     private var finalStatus: ExitStatus {
         if !invitees.isEmpty, !state.hadChat { return inviteStatus ?? .notReachable }
-        let isWhole = state.undelivered.isEmpty && !state.hasIncompleteTransfer && !state.hasLostLine
-        return isWhole ? .done : .incomplete
+        return state.isWhole ? .done : .incomplete
     }
 
     /// The node says goodbye; its last events are still told.

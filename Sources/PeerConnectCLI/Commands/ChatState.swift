@@ -35,6 +35,9 @@ struct ChatState {
         !isLookingForInvitees && openRounds == 0 && !isJoining && unsent.isEmpty && ownTransfers.isEmpty
     }
 
+    /// Everything of our own has arrived.
+    var isWhole: Bool { undelivered.isEmpty && !hasIncompleteTransfer && !hasLostLine }
+
     /// A command is about to be given to the node.
     mutating func begin(_ command: NodeCommand) {
         if case .invite = command { openRounds += 1 }
