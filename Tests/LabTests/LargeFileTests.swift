@@ -22,6 +22,7 @@ struct LargeFileTests {
                     "0",
                 ] + options)
         }
+        try await QuietMachine.come()
         let ada = try program("ada"), bob = try program("bob", "--accept", "all", "--accept-files", "all")
         let ready = try await bob.event("ready")
         let id = try #require(ready.text("id")), port = try #require(ready["port"] as? Int)

@@ -23,6 +23,7 @@ struct LatencyTests {
 
     @Test("Lines every 20 ms are on all screens within 100 ms, also while a file fills the 100 Mbit/s links")
     func whileSending() async throws {
+        try await QuietMachine.come()
         let lab = try Lab(hosts: 3, "--rate", "100mbit")
         let programs = try await lab.group(3)
         let idle = try await talk(programs, lines: 50)
