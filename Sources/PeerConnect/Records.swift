@@ -76,19 +76,11 @@ package func onThread<Value: Sendable>(
 package func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(PeerConnectError) -> Value
 ) async throws(PeerConnectError) -> Value {
-    let result: Result<Value, PeerConnectError> = await withCheckedContinuation { continuation in
-        do throws(SystemError) {
-            try BlockingThread.spawn("store") {
-                do throws(PeerConnectError) {
-                    continuation.resume(returning: .success(try body()))
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                }
-            }
-        } catch {
-            let problem = PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
-            continuation.resume(returning: .failure(problem))
-        }
+    let result: Result<Value, PeerConnectError>
+    do throws(SystemError) {
+        result = try await BlockingThread.value("store") { Result { () throws(PeerConnectError) in try body() } }
+    } catch {
+        throw PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
     }
     return try result.get()
 }

@@ -87,7 +87,7 @@ final class Program: Sendable {
             paths: .real(home: environment["HOME"]),
             workingDirectory: Self.workingDirectory(),
             canRead: { access($0, R_OK) == 0 },
-            contents: Self.contents,
+            text: { (path) throws(TextFile.Failure) in try TextFile.read(path, waits: true) },
             sleep: { try await Task.sleep(for: $0, clock: .continuous) },
             clock: BootClock.now,
             openTerminal: { try? RawTerminal() },
@@ -114,22 +114,5 @@ final class Program: Sendable {
         guard let path = getcwd(nil, 0) else { return "/" }
         defer { free(path) }
         return String(cString: path)
-    }
-
-    /// Up to 1 MiB; more is not a list of peers.
-    private static func contents(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while bytes.count <= 1 << 20 {
-            let count = read(descriptor, &buffer, buffer.count)
-            let error = errno
-            if count == 0 { return String(validating: bytes, as: UTF8.self) }
-            if count < 0, error != EINTR { return nil }
-            bytes += buffer[..<max(0, count)]
-        }
-        return nil
     }
 }

@@ -1,5 +1,6 @@
 internal import PeerConnect
 internal import PeerModel
+internal import PeerSystem
 
 /// The user's folders and identities on this machine.
 struct StoredHome: Home {
@@ -24,7 +25,13 @@ struct StoredHome: Home {
     var proposedName: DisplayName { Identities.proposedName() }
 
     func settingsText() throws(PeerConnectError) -> String? {
-        try SmallFile.text(of: folders.config + "/" + SettingsFile.name)
+        let path = folders.config + "/" + SettingsFile.name
+        do throws(TextFile.Failure) { return try TextFile.read(path) } catch {
+            if error.isMissing { return nil }
+            throw PeerConnectError(
+                .cannotStart, "\(SafeText.line(path)) cannot be read: \(error.reason).",
+                hint: "Mend the file, or move it away.")
+        }
     }
 
     func identities() throws(PeerConnectError) -> [StoredIdentity] {

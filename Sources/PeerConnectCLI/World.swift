@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import PeerSystem
 
 /// Everything outside that a command touches; the tests put their own in its place.
 struct World: Sendable {
@@ -13,8 +14,8 @@ struct World: Sendable {
     var workingDirectory: String
     /// Whether a path can be opened for reading.
     var canRead: @Sendable (String) -> Bool
-    /// The text of a small file; `nil` when it cannot be read.
-    var contents: @Sendable (String) -> String?
+    /// The text of a small file, or of what a pipe gives until its end.
+    var text: @Sendable (String) throws(TextFile.Failure) -> String
     /// Throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void
     /// Seconds for limits, see `Instant`.

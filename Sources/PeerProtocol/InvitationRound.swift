@@ -54,7 +54,7 @@ struct InvitationRound: Sendable {
     /// What is sent as soon as the chat starts, when the purpose is a file.
     let offer: OfferBody?
     /// Of the commands that invited: one after the other may add to a round.
-    let lines: [Int?]
+    var lines: [Int?]
     /// How long a recipient of the files may do nothing.
     let patience: Double?
     /// When the chat starts with those who have accepted by then; `nil` once that has passed: then each starts it.

@@ -23,54 +23,110 @@ extension NodeMachine {
         }
     }
 
+    /// What those who are invited together are asked, and for how long.
+    private struct Terms {
+        let purpose: Purpose
+        let offer: OfferBody?
+        /// Seconds they have for an answer.
+        let answerWithin: Double
+        let stallAfter: Double?
+        let line: Int?
+    }
+
     /// Invites peers into a new chat, or into the one this peer hosts.
     package mutating func invite(
         _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil,
         answerWithin seconds: Double = Limits.answer, stallAfter patience: Double? = nil,
         line: Int?, at moment: Moment
     ) -> Reply {
-        let theirs = questions.filter { question in
-            question.invite.purpose == .chat && question.from.peer.id < me.peer.id
-                && all.contains { $0.id == question.from.peer.id }
-        }
-        // An offer of files is no chat that theirs could take the place of.
-        if purpose == .chat, let question = theirs.min(by: { $0.from.peer.id < $1.from.peer.id }) {
-            // The others invited here may invite too; theirs crosses this one, as if it had gone out.
-            for id in all.compactMap(\.id) where id != question.from.peer.id {
-                crossed[id] = moment.now + Limits.answer
-            }
-            yielded.append(makeRound(all, running: nil, chat: nil, purpose, nil, seconds, nil, line, at: moment))
-            accept(question, isCrossing: true, at: moment)
+        let terms = Terms(
+            purpose: purpose, offer: offer, answerWithin: seconds, stallAfter: patience, line: line)
+        if let question = winningQuestion(against: all, for: purpose) {
+            giveWay(to: question, with: all, terms, at: moment)
             return .done
         }
-        let target = openSlot(for: purpose)
-        if target == nil, slots.count >= settings.maximumChats { return .failed(busyError) }
-        let running: InvitationRound? = target.flatMap { self.round(in: $0) }
+        let chat = openSlot(for: purpose)
+        if chat == nil, slots.count >= settings.maximumChats { return .failed(busyError) }
+        do throws(PeerConnectError) {
+            ask(try newcomers(among: all, in: chat), in: chat, terms, at: moment)
+            return .done
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// The invitation that wins over inviting those who sent it: of peers that invite each other the smaller ID is the host.
+    private func winningQuestion(against all: [Invitation], for purpose: Purpose) -> Question? {
+        // An offer of files is no chat that theirs could take the place of.
+        guard purpose == .chat else { return nil }
+        let invited = Set(all.compactMap(\.id))
+        return questions.filter { question in
+            let from = question.from.peer.id
+            return question.invite.purpose == .chat && from < me.peer.id && invited.contains(from)
+        }.min { $0.from.peer.id < $1.from.peer.id }
+    }
+
+    /// Accepts that invitation in place of sending own ones.
+    private mutating func giveWay(
+        to question: Question, with all: [Invitation], _ terms: Terms, at moment: Moment
+    ) {
+        // The others invited here may invite too; theirs crosses this one, as if it had gone out.
+        for id in all.compactMap(\.id) where id != question.from.peer.id { crossed[id] = moment.now + Limits.answer }
+        yielded.append(round(inviting: all, in: nil, terms, at: moment))
+        accept(question, isCrossing: true, at: moment)
+    }
+
+    /// Those who are not in the chat or invited to it already, each once.
+    private func newcomers(
+        among all: [Invitation], in chat: ChatID?
+    ) throws(PeerConnectError) -> [Invitation] {
         var present: Set<PeerID> = [me.peer.id]
-        if let target, case .hosting(let chat, _) = slots[target] { present.formUnion(chat.view.members.map(\.id)) }
-        let invited = running?.invitees.filter(\.isOpen) ?? []
+        if let chat, case .hosting(let host, _) = slots[chat] { present.formUnion(host.view.members.map(\.id)) }
+        let invited = chat.flatMap { round(in: $0) }?.invitees.filter(\.isOpen) ?? []
         present.formUnion(invited.compactMap(\.known))
         var seen = present
         let wanted = all.filter { $0.id.map { seen.insert($0).inserted } ?? true }
         guard !wanted.isEmpty else {
-            return .failed(PeerConnectError(.noSuchPeer, "Everyone you named is invited or in the chat already."))
+            throw PeerConnectError(.noSuchPeer, "Everyone you named is invited or in the chat already.")
         }
         let count = present.count - 1 + invited.count { $0.known == nil } + wanted.count
         guard count <= settings.maximumPeers else {
             let text = "That would be \(count) peers; a chat takes \(settings.maximumPeers) besides its host."
-            return .failed(PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64."))
+            throw PeerConnectError(.tooMany, text, hint: "Start with --max-peers N for more, up to 64.")
         }
-        let made = makeRound(
-            wanted, running: running, chat: target, purpose, offer, seconds, patience, line, at: moment)
-        for (invitation, invitee) in zip(wanted, made.invitees.suffix(wanted.count)) {
+        return wanted
+    }
+
+    /// Dials them; what they are asked follows once they are reached.
+    private mutating func ask(_ wanted: [Invitation], in chat: ChatID?, _ terms: Terms, at moment: Moment) {
+        let round = round(inviting: wanted, in: chat, terms, at: moment)
+        for (invitation, invitee) in zip(wanted, round.invitees.suffix(wanted.count)) {
             if case .dialling(let dial) = invitee.state { effects.append(.dial(dial, invitation.target)) }
         }
-        if case .hosting(let chat, _) = slots[made.chat] {
-            slots[made.chat] = .hosting(chat, made)
+        if case .hosting(let host, _) = slots[round.chat] {
+            slots[round.chat] = .hosting(host, round)
         } else {
-            slots[made.chat] = .inviting(made)
+            slots[round.chat] = .inviting(round)
         }
-        return .done
+    }
+
+    /// Those already invited to the chat and these, as one round.
+    private mutating func round(
+        inviting wanted: [Invitation], in chat: ChatID?, _ terms: Terms, at moment: Moment
+    ) -> InvitationRound {
+        let deadline = moment.now + terms.answerWithin
+        var round =
+            chat.flatMap { self.round(in: $0) }
+            ?? InvitationRound(
+                chat: chat ?? newChatID(), nonce: environment.random(Join.nonceSize), purpose: terms.purpose,
+                offer: terms.offer, lines: [], patience: terms.stallAfter, startBy: deadline, invitees: [])
+        if !round.lines.contains(terms.line) { round.lines.append(terms.line) }
+        round.invitees += wanted.map { invitation in
+            .init(
+                label: invitation.label, line: terms.line, deadline: deadline, peer: invitation.peer,
+                id: invitation.id, state: .dialling(nextDial()))
+        }
+        return round
     }
 
     /// The chat that is hosted, or will be once all have answered: more can be invited into it.
@@ -90,24 +146,6 @@ extension NodeMachine {
         return isWaiting
             ? PeerConnectError(.busy, "You have accepted an invitation, and its chat is about to start.")
             : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
-    }
-
-    private mutating func makeRound(
-        _ wanted: [Invitation], running: InvitationRound?, chat: ChatID?, _ purpose: Purpose, _ offer: OfferBody?,
-        _ seconds: Double, _ patience: Double?, _ line: Int?, at moment: Moment
-    ) -> InvitationRound {
-        var lines = running?.lines ?? []
-        if !lines.contains(line) { lines.append(line) }
-        var round = InvitationRound(
-            chat: chat ?? newChatID(), nonce: running?.nonce ?? environment.random(Join.nonceSize), purpose: purpose,
-            offer: offer, lines: lines, patience: patience,
-            startBy: running == nil ? moment.now + seconds : running?.startBy, invitees: running?.invitees ?? [])
-        round.invitees += wanted.map { invitation in
-            .init(
-                label: invitation.label, line: line, deadline: moment.now + seconds, peer: invitation.peer,
-                id: invitation.id, state: .dialling(nextDial()))
-        }
-        return round
     }
 
     func round(in chat: ChatID) -> InvitationRound? {

@@ -33,7 +33,7 @@ package struct BoundSocket: Hashable, Sendable {
     package static func listening(port: UInt16) -> [BoundSocket] { current(["tcp", "tcp6"], port, state: "0A") }
 
     private static func current(_ files: [String], _ port: UInt16, state: String?) -> [BoundSocket] {
-        files.flatMap { list(Paths.text("/proc/self/net/\($0)", atMost: 16 << 20) ?? "", state: state) }
+        files.flatMap { list((try? TextFile.read("/proc/self/net/\($0)", atMost: 16 << 20)) ?? "", state: state) }
             .filter { $0.port == port }
     }
 
@@ -47,7 +47,7 @@ package struct BoundSocket: Hashable, Sendable {
             let folder = "/proc/\(process)/fd"
             for descriptor in entries(folder) {
                 guard let inode = socket(at: "\(folder)/\(descriptor)"), inodes.contains(inode), found[inode] == nil,
-                    let name = Paths.text("/proc/\(process)/comm", atMost: 64)
+                    let name = try? TextFile.read("/proc/\(process)/comm", atMost: 64)
                 else { continue }
                 found[inode] = String(name.prefix { $0 != "\n" })
             }

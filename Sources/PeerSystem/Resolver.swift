@@ -5,13 +5,7 @@ package import PeerModel
 /// Host names to addresses, by the system's resolver (getaddrinfo(3)), which blocks and so has a thread of its own.
 package enum Resolver {
     package static func resolve(_ name: String, port: UInt16) async -> [PeerAddress] {
-        await withCheckedContinuation { continuation in
-            do {
-                try BlockingThread.spawn("resolver") { continuation.resume(returning: addresses(name, port)) }
-            } catch {
-                continuation.resume(returning: [])
-            }
-        }
+        (try? await BlockingThread.value("resolver") { addresses(name, port) }) ?? []
     }
 
     private static func addresses(_ name: String, _ port: UInt16) -> [PeerAddress] {

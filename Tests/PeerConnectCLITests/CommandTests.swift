@@ -25,7 +25,7 @@ struct CommandLineTests {
             (["browse", "--for", "1", "--watch"], "--watch has no end, so --for is not for it"),
             (["send", "--to", "ada"], "send needs a path; peerconnect send --help"),
             (["send", "a"], "send needs a peer; name it with --to PEER"),
-            (["send", "a", "--to-file", "nolist"], "--to-file nolist cannot be read"),
+            (["send", "a", "--to-file", "nolist"], "--to-file nolist cannot be read: no such file or directory"),
             (["send", "missing", "--to", "ada"], "missing cannot be opened"),
             (["receive", "--accept", "all", "--from", "ada"], "--accept and --from exclude each other"),
             (

@@ -1,6 +1,7 @@
 import Foundation
 import PeerConnect
 import PeerModel
+import PeerSystem
 import Synchronization
 
 @testable import PeerConnectCLI
@@ -53,7 +54,10 @@ final class Stage: Sendable {
             paths: PathExpander(home: nil) { _ in [] },
             workingDirectory: "/work dir",
             canRead: { $0.hasSuffix("missing") == false },
-            contents: { $0 == "/work dir/list" ? "# friends\n  ada  \n\nbob b\n" : nil },
+            text: { (path) throws(TextFile.Failure) in
+                guard path == "/work dir/list" else { throw .failed(SystemError(call: "open", code: ENOENT)) }
+                return "# friends\n  ada  \n\nbob b\n"
+            },
             sleep: sleep,
             clock: { terminal?.time ?? Instant(nanoseconds: 0) },
             openTerminal: { terminal },

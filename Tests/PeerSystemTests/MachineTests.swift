@@ -77,8 +77,8 @@ struct MachineTests {
     func nearest() {
         #expect(Paths.nearestExisting("/proc/self/nothing/below") == "/proc/self")
         #expect(Paths.nearestExisting("/nothing-of-that-name/x") == "/")
-        #expect(Paths.text("/proc/self/comm") != nil)
-        #expect(Paths.text("/proc/self/nothing") == nil)
+        #expect((try? TextFile.read("/proc/self/comm")) != nil)
+        #expect((try? TextFile.read("/proc/self/nothing")) == nil)
     }
 
     @Test("A socket that nobody listens on is told from one that is not there")

@@ -60,8 +60,8 @@ struct DoctorExaminer: Sendable {
         facts.isBusInstalled = ["dbus-daemon", "dbus-broker-launch"].contains { Self.program($0) != nil }
         facts.isDaemonInstalled = Self.program("avahi-daemon") != nil
         facts.bus = Self.bus(run.world.environment["DBUS_SYSTEM_BUS_ADDRESS"])
-        facts.daemonSettings = Self.settings(Paths.text(DoctorFacts.daemonConfiguration) ?? "")
-        if Paths.text("/etc/ufw/ufw.conf")?.split(separator: "\n").contains("ENABLED=yes") == true {
+        facts.daemonSettings = Self.settings((try? TextFile.read(DoctorFacts.daemonConfiguration)) ?? "")
+        if (try? TextFile.read("/etc/ufw/ufw.conf"))?.split(separator: "\n").contains("ENABLED=yes") == true {
             facts.firewallTool = .ufw
         } else if Paths.exists("/run/firewalld.pid") {
             facts.firewallTool = .firewalld
@@ -76,7 +76,7 @@ struct DoctorExaminer: Sendable {
     private static var container: DoctorFacts.Container? {
         if Paths.exists("/run/.containerenv") { return .podman }
         if Paths.exists("/.dockerenv") { return .docker }
-        let groups = Paths.text("/proc/1/cgroup") ?? ""
+        let groups = (try? TextFile.read("/proc/1/cgroup")) ?? ""
         if groups.contains("/docker") { return .docker }
         if ["/lxc", "kubepods", "/libpod"].contains(where: groups.contains) { return .other }
         return Paths.exists("/run/systemd/container") ? .other : nil
@@ -177,7 +177,7 @@ struct DoctorExaminer: Sendable {
         return DoctorFacts.Place(
             path: path, existing: existing, isWritable: Paths.isWritable(existing),
             free: try? Folder.open(existing).freeSpace(),
-            mount: Mount.holding(real, in: Paths.text("/proc/self/mountinfo") ?? ""))
+            mount: Mount.holding(real, in: (try? TextFile.read("/proc/self/mountinfo")) ?? ""))
     }
 }
 

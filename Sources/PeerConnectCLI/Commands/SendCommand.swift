@@ -1,4 +1,5 @@
 internal import PeerModel
+internal import PeerSystem
 
 /// `peerconnect send`: files to some peers, in one shot; each is served as soon as it is there.
 struct SendCommand: Command {
@@ -29,10 +30,11 @@ struct SendCommand: Command {
         }
         var references = try arguments.peers("--to")
         for file in arguments.all("--to-file") {
-            guard let text = world.contents(world.absolute(file)) else {
-                throw UsageError("--to-file \(SafeText.line(file)) cannot be read")
+            do throws(TextFile.Failure) {
+                references += Self.peers(in: try world.text(world.absolute(file)))
+            } catch {
+                throw UsageError("--to-file \(SafeText.line(file)) cannot be read: \(error.reason)")
             }
-            references += Self.peers(in: text)
         }
         // Said twice is meant once.
         var seen: Set<PeerReference> = []

@@ -128,25 +128,22 @@ extension NodeEngine {
     private struct Walked: Sendable {
         let source: TransferSource
         let manifestHash: Digest
+
+        init(_ source: TransferSource) {
+            self.source = source
+            manifestHash = SHA256.hash(source.manifestBytes)
+        }
     }
 
     private func walk(_ paths: [String]) async throws(PeerConnectError) -> Walked {
         guard !paths.isEmpty else { throw PeerConnectError(.usage, "Name at least one file or folder to send.") }
-        let result: Result<Walked, PeerConnectError> = await withCheckedContinuation { continuation in
-            let started: Void? = try? BlockingThread.spawn("walk") {
-                do {
-                    let source = try SourceWalk.walk(paths: paths)
-                    let walked = Walked(source: source, manifestHash: SHA256.hash(source.manifestBytes))
-                    continuation.resume(returning: .success(walked))
-                } catch let error as PeerConnectError {
-                    continuation.resume(returning: .failure(error))
-                } catch {
-                    continuation.resume(returning: .failure(PeerConnectError(.unreadable, "\(error)", cause: error)))
-                }
+        let result: Result<Walked, PeerConnectError>
+        do throws(SystemError) {
+            result = try await BlockingThread.value("walk") {
+                Result { () throws(PeerConnectError) in try Walked(SourceWalk.walk(paths: paths)) }
             }
-            if started == nil {
-                continuation.resume(returning: .failure(PeerConnectError(.internal, "A thread could not be started.")))
-            }
+        } catch {
+            throw PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
         }
         return try result.get()
     }
@@ -200,15 +197,12 @@ extension NodeEngine {
         guard let (item, size) = machine.offered(item) else { return item }
         let downloads = settings.downloads, promised = hub.promised
         // On a thread of its own: a file server that has gone away may keep it for minutes.
-        let hasRoom = await withCheckedContinuation { continuation in
-            let started: Void? = try? BlockingThread.spawn("room") {
-                continuation.resume(returning: FreeSpace.isEnough(for: size, at: downloads, promised: promised))
-            }
-            // It is looked at again before anything is written.
-            if started == nil { continuation.resume(returning: true) }
+        // Without one it is looked at before anything is written.
+        let hasRoom = try? await BlockingThread.value("room") {
+            FreeSpace.isEnough(for: size, at: downloads, promised: promised)
         }
         guard !isStopped else { throw Self.stopping }
-        guard hasRoom else {
+        guard hasRoom ?? true else {
             throw PeerConnectError(
                 .noSpace, "There is not enough room in \(downloads).", hint: "Make some, or decline.")
         }

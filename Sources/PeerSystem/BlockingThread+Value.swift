@@ -1,6 +1,20 @@
 internal import Synchronization
 
 extension BlockingThread {
+    /// What `body` gives on a thread of its own; throws only when there is none to be had.
+    package static func value<Value: Sendable>(
+        _ name: String, _ body: @escaping @Sendable () -> Value
+    ) async throws(SystemError) -> Value {
+        let result: Result<Value, SystemError> = await withCheckedContinuation { continuation in
+            do throws(SystemError) {
+                try spawn(name) { continuation.resume(returning: .success(body())) }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try result.get()
+    }
+
     /// What `body` gives on a thread of its own; `nil` when that takes longer, and the thread is left alone.
     ///
     /// For calls that may hang and cannot be interrupted: a network file system, a daemon that does not answer.
