@@ -26,39 +26,33 @@ struct TmuxTests {
         try Data(first).write(to: URL(filePath: folder + "/first"))
         try Data(second).write(to: URL(filePath: folder + "/second"))
 
-        func tmux(_ arguments: String...) throws -> String {
-            let process = Process(), output = Pipe()
-            process.executableURL = URL(filePath: "/usr/bin/tmux")
-            process.arguments = ["-f", "/dev/null", "-S", folder + "/socket"] + arguments
-            // A server would hold the pipe open.
-            process.standardOutput = arguments[0] == "new-session" ? FileHandle.nullDevice : output
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            guard arguments[0] != "new-session" else {
-                process.waitUntilExit()
-                return ""
-            }
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+        // Not by Foundation's processes, which wait for all that the tmux server keeps open.
+        func tmux(_ arguments: String) throws -> String {
+            let pipe = try #require(popen("/usr/bin/tmux -f /dev/null -S \(folder)/socket \(arguments) 2>&1", "r"))
+            defer { pclose(pipe) }
+            var text = "", buffer = [CChar](repeating: 0, count: 1024)
+            while let line = fgets(&buffer, CInt(buffer.count), pipe) { text += String(cString: line) }
             return text
         }
         let steps = "stty -echo; cat \(folder)/first; read x; cat \(folder)/second; sleep 60"
-        _ = try tmux("new-session", "-d", "-x", "40", "-y", "10", "sh", "-c", "trap '' WINCH; " + steps)
+        _ = try tmux("new-session -d -x 40 -y 10 \"trap '' WINCH; \(steps)\" </dev/null >/dev/null")
         defer { _ = try? tmux("kill-server") }
         func screenRows(until text: String) throws -> [String] {
-            while true {
-                let rows = try tmux("capture-pane", "-p", "-J").split(separator: "\n").map {
+            for _ in 0..<500 {
+                let rows = try tmux("capture-pane -p -J").split(separator: "\n").map {
                     String($0.reversed().drop { $0 == " " }.reversed())
                 }
                 if rows.contains(text) { return rows }
                 usleep(20_000)  // what cat writes reaches the screen in its own time
             }
+            Issue.record("it never shows “\(text)”")
+            return []
         }
         let before = try screenRows(until: "> typing")
         #expect(before == ["bob: look at", "  " + link, "  | when you can", "chat with bob, you are ada", "> typing"])
-        _ = try tmux("set-option", "window-size", "manual")
-        _ = try tmux("resize-window", "-x", "30", "-y", "10")
-        _ = try tmux("send-keys", "Enter")
+        _ = try tmux("set-option window-size manual")
+        _ = try tmux("resize-window -x 30 -y 10")
+        _ = try tmux("send-keys Enter")
         let after = try screenRows(until: "after it")
         #expect(after.contains("  " + link))
         #expect(after.suffix(3) == ["after it", "chat with bob, you are ada", "> typing"])
