@@ -64,6 +64,19 @@ struct PlainModeTests {
         #expect(text == "asked for\nada: one\nada: two\nme: mine\ntyping\nada: three\nada: four\nada: five\n")
     }
 
+    @Test("With hold, what nobody asked for waits as well; an answer does not")
+    func holdRemarks() async throws {
+        let error = PeerConnectError(.unreachable, "Nobody answers.")
+        let text = try await display("{hold: true, bell: false}") { display in
+            display.remark("nobody is there")
+            display.report(error)
+            display.refuse(1, PeerConnectError(.noChat, "There is no chat."))
+            display.note("typing")
+            display.entered()
+        }
+        #expect(text == "There is no chat.\ntyping\nnobody is there\nNobody answers.\n")
+    }
+
     @Test("Without hold it is printed at once, and a flood is never held")
     func noHold() async throws {
         let text = try await display("{bell: false}") { display in

@@ -116,7 +116,7 @@ struct ChatLoop {
         case .worked(let line, let outcome): take(outcome, line: line)
         case .terminal(let event): take(event)
         case .frame: break
-        case .nobodySeen: EmptyListHint.lines.forEach(teller.note)
+        case .nobodySeen: EmptyListHint.lines.forEach(teller.remark)
         case .interrupted: stop(.done)
         case .over: break
         }
