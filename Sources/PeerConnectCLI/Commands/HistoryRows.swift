@@ -101,9 +101,9 @@ enum HistoryRows {
         case .offered(let file):
             "\(time) \(NameBook.clean(file.from.name)) offered \(PlainNarrator.describe(file.summary))."
         case .received(let file):
-            "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.line(file.paths[0]))"
+            "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.path(file.paths[0]))"
                 + (file.pathCount > 1 ? " and \(file.pathCount - 1) more." : ".")
-        case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”. \(ending(file))"
+        case .finished(let file): "\(time) Finished with \(SafeText.quoted(file.summary.name)). \(ending(file))"
         }
     }
 

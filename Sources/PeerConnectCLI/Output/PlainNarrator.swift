@@ -94,7 +94,7 @@ struct PlainNarrator {
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
         guard let percent = pace.due(progress, now: now) else { return Lines() }
-        let name = offers[progress.transfer].map { "“\(SafeText.line($0.summary.name))”" } ?? "a transfer"
+        let name = offers[progress.transfer].map { SafeText.quoted($0.summary.name) } ?? "a transfer"
         let rate = progress.rate > 0 ? ", \(Amount.bytes(progress.rate)) a second" : ""
         let direction = progress.recipient.map { "Sending \(name) to \(names.shown($0))" } ?? "Receiving \(name)"
         return .note("\(direction), \(percent) % of \(Amount.bytes(progress.size))\(rate).")
