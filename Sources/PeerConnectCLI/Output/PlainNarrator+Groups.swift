@@ -2,12 +2,12 @@ internal import PeerModel
 
 /// The sentences of each group; an event of another group gives none.
 extension PlainNarrator {
-    mutating func invite(_ event: NodeEvent) -> Lines {
+    mutating func invite(_ event: NodeEvent, now: Int64) -> Lines {
         switch event {
         case .inviteReceived(let number, let from, let purpose, let offer, let known):
-            .note(Self.question(number, from, purpose, offer, known))
+            ask(number, from, purpose, Self.question(number, from, purpose, offer, known), now: now)
         case .inviteWithdrawn(let number, let reason):
-            .note("\(nameQuestion(number)) is gone (\(SafeText.line(reason))).")
+            withdraw(number, reason, now: now)
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
         case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
         default: Lines()
