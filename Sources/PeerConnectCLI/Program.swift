@@ -90,6 +90,7 @@ final class Program: Sendable {
             contents: Self.contents,
             sleep: { try await Task.sleep(for: $0, clock: .continuous) },
             clock: BootClock.now,
+            localOffset: WallClock.offset,
             openTerminal: { try? RawTerminal() },
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)

@@ -51,7 +51,7 @@ extension ChatLoop {
         let fields = messages.map { JSONValue.object(HistoryRows.json($0)) }
         teller.answer(
             number, [("history", .array(fields))],
-            messages.isEmpty ? ["Nothing is found."] : messages.map { HistoryRows.line($0) })
+            messages.isEmpty ? ["Nothing is found."] : messages.map { HistoryRows.line($0, run.world.localOffset) })
     }
 
     private func showFiles(matching text: String, _ number: Int) async throws {
@@ -62,7 +62,7 @@ extension ChatLoop {
         let fields = files.map { JSONValue.object(HistoryRows.json($0)) }
         teller.answer(
             number, [("files", .array(fields))],
-            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.sentence($0) })
+            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.sentence($0, run.world.localOffset) })
     }
 
     private func history() throws(PeerConnectError) -> History {
