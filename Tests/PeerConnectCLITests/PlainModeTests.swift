@@ -143,6 +143,19 @@ struct PlainModeTests {
             ])
     }
 
+    @Test("Blocking someone in the chat says what it does not do, and only there", arguments: [true, false])
+    func blocking(isMember: Bool) async throws {
+        var snapshot = NodeSnapshot()
+        snapshot.peers = [ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])]
+        snapshot.chat = (chat, .member, isMember ? ada : try peer("bob", 2), [me])
+        let stored = [StoredIdentity(peer: me, isCurrent: true)]
+        let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me, snapshot: snapshot), stored: stored))
+        #expect(await stage.run("chat", input: ["/block ada"]) == 0)
+        #expect(
+            stage.outLines == ["ada (\(ada.id.short)) is blocked; whatever it wants is declined."]
+                + (isMember ? ["What it says in this chat is still shown; /leave leaves the chat."] : []))
+    }
+
     @Test("Who stopped a transfer is named, and an offer that is gone is no invitation")
     func stopped() async throws {
         let mine = try offer(5, from: me, to: ada), theirs = try offer(6, from: ada, to: me)
