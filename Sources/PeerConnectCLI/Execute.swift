@@ -18,11 +18,11 @@ func execute(
             let spec = specs.first { parsed.isExplicit && $0.name == parsed.command }
             world.console.out(
                 spec.map { Help.command($0, globals: globalOptions) } ?? Help.overview(specs, globals: globalOptions))
-            return ExitStatus.done.rawValue
+            return interruption() ?? ExitStatus.done.rawValue
         }
         if parsed.has("--version") {
             world.console.out("peerconnect \(programVersion)")
-            return ExitStatus.done.rawValue
+            return interruption() ?? ExitStatus.done.rawValue
         }
         let options = try GlobalOptions(parsed, environment: world.environment)
         var world = world

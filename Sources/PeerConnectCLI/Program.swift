@@ -28,10 +28,13 @@ final class Program: Sendable {
     /// The first one counts.
     private let interruption = Mutex<Interruption?>(nil)
     private let continuation: AsyncStream<Interruption>.Continuation
+    private let interrupts: Interrupts
 
     init(openNode: @escaping StoredHome.OpenNode) {
         self.openNode = openNode
-        (interruptions, continuation) = AsyncStream.makeStream(of: Interruption.self)
+        let (interruptions, continuation) = AsyncStream.makeStream(of: Interruption.self)
+        (self.interruptions, self.continuation) = (interruptions, continuation)
+        interrupts = Interrupts { continuation.yield(.signal(SIGINT)) }
     }
 
     /// At once, so that a command that is done in the same moment leaves with the right code.
@@ -40,13 +43,25 @@ final class Program: Sendable {
         continuation.yield(interruption)
     }
 
+    private func note(signal number: CInt) {
+        if number == SIGINT, interrupts.note(at: BootClock.now()) { return }
+        note(.signal(number))
+    }
+
+    /// What was written does not arrive; where the reader has left (`| head`), that is its wish and no news.
+    private func note(closedOutput error: SystemError, _ err: OutputWriter) {
+        if error.code != EPIPE { err.write("Standard output cannot be written: \(error.reason).\n") }
+        note(.outputClosed)
+    }
+
     /// Runs the command line (without the program's name) and leaves with its code.
     ///
     /// To be called on the main thread, which waits here: an asynchronous `main` would hand it to Dispatch, where it
     /// unblocks every signal and so takes their default action before we hear of them.
     func run(_ arguments: [String]) -> Never {
         do {
-            try Signals().deliver { self.note(.signal($0)) }
+            StandardStreams.fill()
+            try Signals().deliver { self.note(signal: $0) }
         } catch {
             OutputWriter(descriptor: STDERR_FILENO).write("peerconnect: cannot start (\(error))\n")
             exit(ExitStatus.failed.rawValue)
@@ -55,6 +70,7 @@ final class Program: Sendable {
         let work = Task { await execute(arguments, in: world) { self.interruption.withLock { $0?.code } } }
         Task {
             for await interruption in interruptions {
+                self.interruption.withLock { if $0 == nil { $0 = interruption } }
                 work.cancel()
                 try? await Task.sleep(for: Self.goodbye)
                 Self.leave(interruption, interruption.code)
@@ -74,8 +90,8 @@ final class Program: Sendable {
     }
 
     private func world() -> World {
-        let out = OutputWriter(descriptor: STDOUT_FILENO) { self.note(.outputClosed) }
         let err = OutputWriter(descriptor: STDERR_FILENO)
+        let out = OutputWriter(descriptor: STDOUT_FILENO) { self.note(closedOutput: $0, err) }
         let environment = Self.environment()
         return World(
             environment: environment,
@@ -90,6 +106,8 @@ final class Program: Sendable {
             text: { (path) throws(TextFile.Failure) in try TextFile.read(path, waits: true) },
             sleep: { try await Task.sleep(for: $0, clock: .continuous) },
             clock: BootClock.now,
+            localOffset: WallClock.offset,
+            interrupts: interrupts,
             openTerminal: { try? RawTerminal() },
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)

@@ -20,6 +20,10 @@ struct World: Sendable {
     var sleep: @Sendable (Duration) async throws -> Void
     /// Seconds for limits, see `Instant`.
     var clock: @Sendable () -> Instant
+    /// By how many milliseconds the clocks on the wall are ahead of UTC at a point in time.
+    var localOffset: @Sendable (Int64) -> Int64 = { _ in 0 }
+    /// Ctrl-C, where the terminal keeps its line mode.
+    var interrupts = Interrupts()
     /// Takes the terminal for a live chat; `nil` when there is none that can be taken.
     var openTerminal: @Sendable () -> (any LiveTerminal)?
     /// What is stored below the folder given, or below the usual ones.

@@ -19,6 +19,14 @@ package enum WallClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
+
+    /// By how many milliseconds the clocks on the wall are ahead of UTC at a point in time, as TZ or /etc/localtime say
+    /// (tzset(3)); 0 for times that no calendar knows.
+    package static func offset(at milliseconds: Int64) -> Int64 {
+        var seconds = time_t(milliseconds / 1000), parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return 0 }
+        return Int64(parts.tm_gmtoff) * 1000
+    }
 }
 
 /// So many bytes of the kernel's randomness (getrandom(2)).

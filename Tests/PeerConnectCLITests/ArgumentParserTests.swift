@@ -44,6 +44,20 @@ struct ArgumentParserTests {
         #expect(try parser.parse(["-h", "-V", "-v"]).options.keys.sorted() == ["--help", "--verbose", "--version"])
     }
 
+    @Test("Help and version are asked for by a word as well, before a command")
+    func words() throws {
+        #expect(try parser.parse(["help", "send"]) == parser.parse(["send", "--help"]))
+        #expect(try parser.parse(["--json", "help"]) == parser.parse(["--json", "--help"]))
+        #expect(try parser.parse(["version"]) == parser.parse(["--version"]))
+        #expect(try parser.parse(["send", "help", "version"]).operands == ["help", "version"])
+        for (word, meant) in [("hlep", "help"), ("verison", "version")] {
+            let error = UsageError("unknown command \(word)", hint: "did you mean \(meant)?")
+            #expect(throws: error) { try parser.parse([word]) }
+        }
+        let error = UsageError("unknown command sedn", hint: "did you mean send?")
+        #expect(throws: error) { try parser.parse(["help", "sedn"]) }
+    }
+
     @Test("A value may look like an option or hold an equals sign")
     func values() throws {
         #expect(try parser.parse(["--name", "-x"]).last("--name") == "-x")

@@ -269,7 +269,7 @@ struct ChatTests {
 }
 
 /// Never has a line; says when one was asked for.
-private final class EndlessInput: LineSource {
+final class EndlessInput: LineSource {
     private let asked: AsyncStream<Void>
     private let ask: AsyncStream<Void>.Continuation
 

@@ -54,7 +54,10 @@ struct CommandLineTests {
 
     @Test("Help and version go to standard output and exit 0")
     func help() async throws {
-        for (line, text) in [(["--help"], overview), (["browse", "-h"], browseHelp), (["-V"], "peerconnect 0.1.0\n")] {
+        for (line, text) in [
+            (["--help"], overview), (["browse", "-h"], browseHelp), (["help", "browse"], browseHelp),
+            (["-V"], "peerconnect 0.1.0\n"),
+        ] {
             let stage = try stage()
             #expect(await execute(line, in: stage.world()) == 0)
             #expect(stage.out == text)

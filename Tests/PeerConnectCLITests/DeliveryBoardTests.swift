@@ -54,6 +54,18 @@ struct DeliveryBoardTests {
         #expect(terminal.taken() == "")
     }
 
+    @Test("No rate is shown before one is known, and nought is one when there was another")
+    func rate() throws {
+        let terminal = Terminal(), board = DeliveryBoard(terminal.console) { 60 }
+        for (rate, shown) in [(0, false), (10, true), (0, true)] as [(UInt64, Bool)] {
+            let transfer = try transferID(1), ada = try peer("ada", 1)
+            let progress = FileProgress(transfer: transfer, recipient: ada, bytes: 10, size: 100, rate: rate)
+            board.show(progress, named: "f", for: "ada")
+            #expect(terminal.taken().contains("B/s") == shown)
+            terminal.time.withLock { $0 += 1000 }
+        }
+    }
+
     @Test("Several are drawn below each other, and a clock that was set back does not stop them")
     func several() throws {
         let terminal = Terminal(), board = DeliveryBoard(terminal.console) { 60 }

@@ -169,6 +169,24 @@ import Testing
         #expect(note(.fileDone(transfer: offer.transfer, results: [done], line: nil)) == nil)
     }
 
+    @Test("Where the others have it, who has not answered is named, and nothing says that it is done")
+    func waitsForAnAnswer() throws {
+        let offer = try offer(3, from: me, to: ada, bob)
+        var board = board(.fileOffered(offer))
+        func note(_ event: NodeEvent) -> ProgressLine? {
+            board.note(event, at: Instant(nanoseconds: 1))
+            return area(board).transfers.first
+        }
+        _ = note(.fileAnswered(transfer: offer.transfer, peer: ada, accepted: true, automatic: false))
+        let moved = FileProgress(transfer: offer.transfer, recipient: ada, bytes: 0, size: 1000, rate: 0)
+        #expect(note(.fileProgress(moved))?.rate == nil, "none is known yet")
+        let done = TransferResult(peer: ada, status: .verified)
+        let line = note(.fileDelivered(transfer: offer.transfer, result: done))
+        #expect(line?.text(width: 38) == "#3 photos  1.0 kB  waits for bob")
+        let answered = note(.fileAnswered(transfer: offer.transfer, peer: bob, accepted: true, automatic: false))
+        #expect(answered?.done == 0 && answered?.total == 1000 && answered?.marks == "ada done, bob 0 %")
+    }
+
     @Test("What this peer receives moves from the questions to the progress lines, and goes when it is whole")
     func receiving() throws {
         let offer = try offer(4, from: ada, to: me, bob)

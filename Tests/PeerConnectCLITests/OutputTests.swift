@@ -33,6 +33,16 @@ struct JSONTests {
         #expect(Timestamp.rfc3339(milliseconds) == text)
     }
 
+    @Test(
+        "People read local time, to the minute",
+        arguments: [
+            (1_796_000_000_123, 0, "2026-11-30 00:53"), (1_796_000_000_123, 19_800_000, "2026-11-30 06:23"),
+            (1_796_000_000_123, -3_600_000, "2026-11-29 23:53"), (.max, 3_600_000, "9999-12-31 23:59"),
+        ] as [(Int64, Int64, String)])
+    func localTimes(milliseconds: Int64, offset: Int64, text: String) {
+        #expect(Timestamp.local(milliseconds) { _ in offset } == text)
+    }
+
     @Test("Every event has its name first, then the time, then its fields")
     func events() throws {
         let ada = try peer("ada", 1), bob = try peer("b\"ob", 2)

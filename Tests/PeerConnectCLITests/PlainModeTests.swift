@@ -64,6 +64,19 @@ struct PlainModeTests {
         #expect(text == "asked for\nada: one\nada: two\nme: mine\ntyping\nada: three\nada: four\nada: five\n")
     }
 
+    @Test("With hold, what nobody asked for waits as well; an answer does not")
+    func holdRemarks() async throws {
+        let error = PeerConnectError(.unreachable, "Nobody answers.")
+        let text = try await display("{hold: true, bell: false}") { display in
+            display.remark("nobody is there")
+            display.report(error)
+            display.refuse(1, PeerConnectError(.noChat, "There is no chat."))
+            display.note("typing")
+            display.entered()
+        }
+        #expect(text == "There is no chat.\ntyping\nnobody is there\nNobody answers.\n")
+    }
+
     @Test("Without hold it is printed at once, and a flood is never held")
     func noHold() async throws {
         let text = try await display("{bell: false}") { display in
@@ -128,6 +141,19 @@ struct PlainModeTests {
                 "You offered ada “f”, 1 byte, #4. Nobody took it.",
                 "You offer ada “f”, 1 byte, #6. It is not answered yet; /cancel 6 stops it.",
             ])
+    }
+
+    @Test("Blocking someone in the chat says what it does not do, and only there", arguments: [true, false])
+    func blocking(isMember: Bool) async throws {
+        var snapshot = NodeSnapshot()
+        snapshot.peers = [ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])]
+        snapshot.chat = (chat, .member, isMember ? ada : try peer("bob", 2), [me])
+        let stored = [StoredIdentity(peer: me, isCurrent: true)]
+        let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me, snapshot: snapshot), stored: stored))
+        #expect(await stage.run("chat", input: ["/block ada"]) == 0)
+        #expect(
+            stage.outLines == ["ada (\(ada.id.short)) is blocked; whatever it wants is declined."]
+                + (isMember ? ["What it says in this chat is still shown; /leave leaves the chat."] : []))
     }
 
     @Test("Who stopped a transfer is named, and an offer that is gone is no invitation")

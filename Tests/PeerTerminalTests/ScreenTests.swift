@@ -20,7 +20,7 @@ import Testing
         @discardableResult
         mutating func draw(_ area: LiveArea, printing lines: [StyledText] = []) -> [UInt8] {
             frame = area.frame(for: model.size)
-            printed += lines.flatMap { $0.cells.wrapped(to: model.size.columns) }.map { $0.map(\.text).joined() }
+            printed += lines.flatMap { $0.cells.printed(to: model.size.columns) }.map { $0.map(\.text).joined() }
             let bytes = screen.draw(frame, printing: lines)
             model.take(bytes)
             return bytes

@@ -24,6 +24,55 @@ import Testing
         #expect(rows(text, width) == expected)
     }
 
+    @Test(
+        "A long word in ASCII is one row for the terminal to wrap, and what follows it stands behind a bar",
+        arguments: [
+            (
+                "ada: see https://example.org/a/long/path, please",
+                ["ada: see", "  https://example.org/a/long/path,", "  | please"]
+            ),
+            ("https://example.org:8080/of/some/length", ["https://example.org:8080/of/some/length"]),
+            (
+                "  | https://example.org/of/some/length a b",
+                ["  |", "    https://example.org/of/some/length", "  | a b"]
+            ),
+            (
+                "a 1111111111111111111 22222222222222222 b",
+                ["a", "  1111111111111111111", "  | 22222222222222222", "  | b"]
+            ),
+            ("ab 111111111111111111 b", ["ab", "  111111111111111111", "  b"]),
+            // A part would begin as the line of a person does.
+            ("eve: 111111111111111111bob: yes", ["eve: 111111111111111", "  111bob: yes"]),
+            ("eve: 11111111111111111bob:yes1111", ["eve: 111111111111111", "  11bob:yes1111"]),
+            // Other widths than one column are not to be relied on.
+            ("ada: 漢字漢字漢字漢字漢字漢字", ["ada: 漢字漢字漢字漢", "  字漢字漢字"]),
+        ] as [(String, [String])])
+    func longWords(text: String, expected: [String]) {
+        let rows = StyledText(text).cells.printed(to: 20).map { $0.map(\.text).joined() }
+        #expect(rows == expected)
+    }
+
+    @Test(
+        "Whatever is printed, no word is lost, and a row that begins with foreign text has no blank", arguments: 0..<60)
+    func randomPrinted(seed: Int) {
+        var random = Seeded(seed)
+        let parts = ["word", "a", " ", " ", "bob:", "漢字", "https://example.org/", "longerthanmanywindowsare", "."]
+        let text = "ada: " + (0..<40).map { _ in random.pick(parts) }.joined()
+        let cells = StyledText(text).cells
+        for width in 4...90 {
+            var model = ScreenModel(size: TerminalSize(columns: width, rows: 200))
+            var screen = Screen(size: TerminalSize(columns: width, rows: 200), palette: Palette(.none))
+            model.take(screen.draw(Frame(rows: [], cursorRow: 0, cursorColumn: 0), printing: [StyledText(text)]))
+            let rows = model.lines.map { $0.columns.joined() }
+            for row in rows.dropFirst() where !row.hasPrefix(" ") {
+                #expect(!row.contains(" "), "width \(width): \(row)")
+                #expect(!row.hasPrefix("bob:"), "width \(width)")
+            }
+            let solid = { (text: String) in text.filter { $0 != " " && $0 != "|" } }
+            #expect(solid(rows.joined()) == solid(cells.map(\.text).joined()), "width \(width)")
+        }
+    }
+
     @Test("No row is too wide, no cluster is cut, no word is lost, nothing foreign begins a row", arguments: 0..<60)
     func random(seed: Int) {
         var random = Seeded(seed)
@@ -44,7 +93,7 @@ import Testing
         var screen = Screen(size: TerminalSize(columns: width, rows: 10), palette: Palette(.none))
         var model = ScreenModel(size: TerminalSize(columns: width, rows: 10))
         let filler = String(repeating: "x", count: width - 6)
-        for fill in [filler, filler + " ", filler + "x", filler + "xx"] {
+        for fill in [filler, filler + " ", filler + "x", filler + "xx", filler + "xxx", filler + "xxxx"] {
             let line: StyledText = "eve: \(fill) bob: I agree \(fill)bob: I agree"
             model.take(screen.draw(Frame(rows: [], cursorRow: 0, cursorColumn: 0), printing: [line]))
         }

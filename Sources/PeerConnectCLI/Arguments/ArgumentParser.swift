@@ -28,6 +28,9 @@ struct ArgumentParser: Sendable {
     /// The command meant when none is named.
     let fallback: String
 
+    /// Options that are written like commands: `help send` is `send --help`.
+    private static let words = ["help": "--help", "version": "--version"]
+
     /// `arguments` without the program's name.
     func parse(_ arguments: [String]) throws(UsageError) -> ParsedArguments {
         var parsed = ParsedArguments()
@@ -39,6 +42,8 @@ struct ArgumentParser: Sendable {
             }
             if argument.hasPrefix("-"), argument != "-" {
                 try take(option: argument, &rest, into: &parsed)
+            } else if !parsed.isExplicit, parsed.operands.isEmpty, let option = Self.words[argument] {
+                parsed.options[option, default: []].append("")
             } else if !parsed.isExplicit, parsed.operands.isEmpty {
                 guard commands.contains(where: { $0.name == argument }) else { throw unknown(command: argument) }
                 parsed.command = argument
@@ -80,7 +85,7 @@ struct ArgumentParser: Sendable {
     }
 
     private func unknown(command: String) -> UsageError {
-        let close = nearest(to: command, among: commands.map(\.name))
+        let close = nearest(to: command, among: commands.map(\.name) + Self.words.keys.sorted())
         return UsageError(
             "unknown command \(SafeText.line(command))",
             hint: close.map { "did you mean \($0)?" } ?? "peerconnect --help lists the commands")

@@ -9,8 +9,10 @@ protocol ChatDisplay {
     func refuse(_ line: Int, _ error: PeerConnectError)
     /// What failed without a line that asked for it.
     func report(_ error: PeerConnectError)
-    /// For a person only.
+    /// For a person only, who has just typed something.
     func note(_ text: String)
+    /// For a person only, and not in answer to anything.
+    func remark(_ text: String)
     /// An own text is on its way, or is held until the chat starts.
     func expect(_ text: String, line: Int, isHeld: Bool)
     /// Somebody has pressed Enter.
@@ -22,6 +24,7 @@ protocol ChatDisplay {
 }
 
 extension ChatDisplay {
+    func remark(_ text: String) { note(text) }
     func entered() {}
     func leaving() {}
     func renamed(_ me: Peer) {}

@@ -59,6 +59,21 @@ extension ChatLoop {
         alarm(in: LiveDisplay.interruptWindow)
     }
 
+    /// The first Ctrl-C; the second one comes as a signal.
+    func sayWhatEnds() async {
+        guard !isStopping, let loss = await whatQuittingDoes() else { return run.world.interrupts.leave() }
+        // The terminal has written ^C.
+        run.console.err("")
+        teller.note("Ctrl-C again leaves, which \(loss).")
+    }
+
+    func whatQuittingDoes() async -> String? {
+        let snapshot = await session.snapshot()
+        return teller.whatLeavingDoes(
+            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
+            running: snapshot.transfers.count(where: \.isRunning))
+    }
+
     /// The next line that may be looked at.
     mutating func nextEntered() -> (number: Int, line: PromptLine)? {
         guard let live, !isStopping, let index = nextIndex else { return nil }

@@ -51,7 +51,7 @@ extension ChatLoop {
         let fields = messages.map { JSONValue.object(HistoryRows.json($0)) }
         teller.answer(
             number, [("history", .array(fields))],
-            messages.isEmpty ? ["Nothing is found."] : messages.map { HistoryRows.line($0) })
+            messages.isEmpty ? ["Nothing is found."] : messages.map { HistoryRows.line($0, run.world.localOffset) })
     }
 
     private func showFiles(matching text: String, _ number: Int) async throws {
@@ -62,7 +62,7 @@ extension ChatLoop {
         let fields = files.map { JSONValue.object(HistoryRows.json($0)) }
         teller.answer(
             number, [("files", .array(fields))],
-            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.sentence($0) })
+            files.isEmpty ? ["Nothing is found."] : files.map { HistoryRows.sentence($0, run.world.localOffset) })
     }
 
     private func history() throws(PeerConnectError) -> History {
@@ -76,7 +76,13 @@ extension ChatLoop {
         let (id, peer) = try await Self.whom(reference, in: session)
         await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
         let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
-        teller.answer(number, [("peer", peer.json)], [change.sentence(shown)])
+        var sentences = [change.sentence(shown)]
+        let chat = await session.snapshot().chat
+        if change == .block, let chat, ([chat.host] + chat.members).contains(where: { $0.id == id }) {
+            let way = chat.role == .host ? "/end ends" : "/leave leaves"
+            sentences.append("What it says in this chat is still shown; \(way) the chat.")
+        }
+        teller.answer(number, [("peer", peer.json)], sentences)
     }
 
     /// The peer meant, with its name as far as anyone here has heard of it.

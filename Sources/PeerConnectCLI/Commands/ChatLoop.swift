@@ -15,6 +15,8 @@ enum ChatStep: Sendable {
     case invited(NodeCommand, Reply)
     case worked(Int, ChatWork.Outcome)
     case interrupted
+    /// Ctrl-C in plain lines at a terminal.
+    case interruptTyped
     /// The node has stopped and told everything.
     case over
 }
@@ -86,6 +88,7 @@ struct ChatLoop {
             }
         }
         live?.start { [queue] in queue.add(.terminal($0)) }
+        if live == nil, isInteractive { run.world.interrupts.take { [queue] in queue.add(.interruptTyped) } }
         await advance()
         for await step in queue.steps {
             if case .over = step { break }
@@ -116,8 +119,9 @@ struct ChatLoop {
         case .worked(let line, let outcome): take(outcome, line: line)
         case .terminal(let event): take(event)
         case .frame: break
-        case .nobodySeen: EmptyListHint.lines.forEach(teller.note)
+        case .nobodySeen: EmptyListHint.lines.forEach(teller.remark)
         case .interrupted: stop(.done)
+        case .interruptTyped: await sayWhatEnds()
         case .over: break
         }
     }
@@ -269,13 +273,6 @@ struct ChatLoop {
         held = []
         teller.confirm(number)
         stop(run.world.inputIsTerminal ? .done : finalStatus)
-    }
-
-    private func whatQuittingDoes() async -> String? {
-        let snapshot = await session.snapshot()
-        return teller.whatLeavingDoes(
-            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
-            running: snapshot.transfers.count(where: \.isRunning))
     }
 
     /// A person is there who can be asked.

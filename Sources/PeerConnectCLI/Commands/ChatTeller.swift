@@ -28,6 +28,8 @@ struct ChatTeller {
 
     func note(_ text: String) { display.note(text) }
 
+    func remark(_ text: String) { display.remark(text) }
+
     func report(_ error: PeerConnectError) { display.report(error) }
 
     func confirm(_ line: Int) { display.answer(line, ChatAnswer()) }

@@ -30,7 +30,7 @@ struct DeliveryTeller: Sendable {
                 _ = narrator.tell(event, now: console.now())  // for the names in what follows
                 continue
             case .fileProgress(let progress) where board != nil:
-                let name = narrator.offers[progress.transfer]?.summary.name ?? "a transfer"
+                let name = narrator.offers[progress.transfer].map { SafeText.path($0.summary.name) } ?? "a transfer"
                 let recipient = progress.recipient.map { narrator.names.shown($0) } ?? ""
                 board?.show(progress, named: name, for: recipient)
                 continue

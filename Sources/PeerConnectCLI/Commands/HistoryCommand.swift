@@ -84,7 +84,9 @@ struct HistoryCommand: Command {
         case .search(let text): try await search(text, history, own, run)
         case .files(let text):
             let files = try await onThread { () throws(StoreError) in try history.files(matching: text, own: own) }
-            for file in files { run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(file) } }
+            for file in files {
+                run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(file, run.offset) }
+            }
         case .clear(let chats): return try await clear(chats, history, own, run)
         case .clearAll: break
         }
@@ -93,20 +95,21 @@ struct HistoryCommand: Command {
 
     private func list(_ history: History, _ own: PeerID?, _ run: Run) async throws {
         let chats = try await onThread { () throws(StoreError) in try history.chats(own: own) }
-        for chat in chats { run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat) } }
+        for chat in chats { run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat, run.offset) } }
         if !run.console.isJSON { run.console.err("The history is in \(SafeText.line(history.path)).") }
     }
 
     private func show(_ text: String, _ history: History, _ own: PeerID?, _ run: Run) async throws {
         let chat = try await Self.find(text, history, own)
         let entries = try await onThread { () throws(StoreError) in try history.entries(of: chat) }
-        run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat) }
+        run.show("history.chat", HistoryRows.json(chat)) { HistoryRows.line(chat, run.offset) }
         for entry in entries {
             switch entry.kind {
             case .message(let message):
-                run.show("history.message", HistoryRows.json(message)) { HistoryRows.line(message) }
-            case .offered(let file): run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(entry) }
-            default: if !run.console.isJSON { run.console.out(HistoryRows.line(entry)) }
+                run.show("history.message", HistoryRows.json(message)) { HistoryRows.line(message, run.offset) }
+            case .offered(let file):
+                run.show("history.file", HistoryRows.json(file)) { HistoryRows.line(entry, run.offset) }
+            default: if !run.console.isJSON { run.console.out(HistoryRows.line(entry, run.offset)) }
             }
         }
         if !run.console.isJSON, let line = HistoryRows.invitation(chat) {
@@ -122,7 +125,7 @@ struct HistoryCommand: Command {
             }
             for message in found {
                 run.show("history.message", HistoryRows.json(message)) {
-                    HistoryRows.short(message.chat) + " " + HistoryRows.line(message)
+                    HistoryRows.short(message.chat) + " " + HistoryRows.line(message, run.offset)
                 }
             }
             guard let last = found.last else { return }
@@ -184,6 +187,8 @@ extension Run {
         }
         return found.peer.id
     }
+
+    fileprivate var offset: @Sendable (Int64) -> Int64 { world.localOffset }
 
     /// A record in the form the run is in.
     fileprivate func show(

@@ -1,7 +1,7 @@
 internal import PeerModel
 internal import PeerStore
 
-/// The records of the history as lines and as JSON.
+/// The records of the history as lines, in local time, and as JSON.
 enum HistoryRows {
     /// How much of a chat's ID is shown: 40 bits tell the chats of a lifetime apart, and more may be typed.
     private static let idShown = 8
@@ -46,11 +46,11 @@ enum HistoryRows {
     }
 
     /// `ID, start, with whom, how much`, separated by tabs.
-    static func line(_ chat: ChatRecord) -> String {
+    static func line(_ chat: ChatRecord, _ offset: (Int64) -> Int64) -> String {
         let others = ([chat.host] + chat.members.map(\.peer)).filter { $0.id != chat.own }
         let amount = "\(Amount.counted(chat.messages, "message")), \(Amount.counted(chat.files, "file"))"
         return [
-            short(chat.id), Timestamp.rfc3339(chat.started), Amount.list(others.map { NameBook.clean($0.name) }),
+            short(chat.id), Timestamp.local(chat.started, offset), Amount.list(others.map { NameBook.clean($0.name) }),
             amount,
         ].joined(separator: "\t")
     }
@@ -58,30 +58,30 @@ enum HistoryRows {
     /// `time name: text`; further lines of a text are indented under a bar, as in the chat.
     ///
     /// What was said before this peer came is `time name, earlier: text`, with the author's time.
-    static func line(_ message: MessageRecord) -> String {
+    static func line(_ message: MessageRecord, _ offset: (Int64) -> Int64) -> String {
         let lines = SafeText.multiline(message.text).split(separator: "\n", omittingEmptySubsequences: false)
         // When it came says little of such a line, so it is its author's clock that is shown.
         let time = message.isEarlier ? message.sent : message.recorded
         let author = NameBook.clean(message.from.name) + (message.isEarlier ? ", earlier" : "")
-        return "\(Timestamp.rfc3339(time)) \(author): " + lines.joined(separator: "\n  | ")
+        return "\(Timestamp.local(time, offset)) \(author): " + lines.joined(separator: "\n  | ")
     }
 
     /// `chat, time, sender, what, first path, result`, separated by tabs; the path is empty where there is none.
-    static func line(_ file: FileRecord) -> String {
+    static func line(_ file: FileRecord, _ offset: (Int64) -> Int64) -> String {
         [
-            short(file.chat), Timestamp.rfc3339(file.offered), NameBook.clean(file.from.name),
+            short(file.chat), Timestamp.local(file.offered, offset), NameBook.clean(file.from.name),
             PlainNarrator.describe(file.summary), file.paths.first.map { SafeText.line($0) } ?? "", result(file),
         ].joined(separator: "\t")
     }
 
     /// The same for the prompt.
     ///
-    /// `2026-11-30 00:53 UTC, Ada offered “plan.pdf”, 9 bytes: received, /d/plan.pdf.`
-    static func sentence(_ file: FileRecord) -> String {
-        let day = Timestamp.rfc3339(file.offered).prefix(16).replacing("T", with: " ")
+    /// `2026-11-30 00:53, Ada offered “plan.pdf”, 9 bytes: received, /d/plan.pdf.`
+    static func sentence(_ file: FileRecord, _ offset: (Int64) -> Int64) -> String {
         let who = file.isMine ? "you" : NameBook.clean(file.from.name)
-        let place = file.paths.first.map { ", \(SafeText.line($0))" } ?? ""
-        return "\(day) UTC, \(who) offered \(PlainNarrator.describe(file.summary)): \(result(file))\(place)."
+        let place = file.paths.first.map { ", \(SafeText.path($0))" } ?? ""
+        return
+            "\(Timestamp.local(file.offered, offset)), \(who) offered \(PlainNarrator.describe(file.summary)): \(result(file))\(place)."
     }
 
     private static func result(_ file: FileRecord) -> String {
@@ -92,18 +92,18 @@ enum HistoryRows {
     }
 
     /// Something that is not a message, in the course of a chat.
-    static func line(_ entry: HistoryEntry) -> String {
-        let time = Timestamp.rfc3339(entry.at)
+    static func line(_ entry: HistoryEntry, _ offset: (Int64) -> Int64) -> String {
+        let time = Timestamp.local(entry.at, offset)
         return switch entry.kind {
-        case .message(let message): line(message)
+        case .message(let message): line(message, offset)
         case .joined(let peer): "\(time) \(NameBook.clean(peer.name)) joined the chat."
         case .left(let peer, let reason): "\(time) \(NameBook.clean(peer.name)) is gone (\(reason.rawValue))."
         case .offered(let file):
             "\(time) \(NameBook.clean(file.from.name)) offered \(PlainNarrator.describe(file.summary))."
         case .received(let file):
-            "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.line(file.paths[0]))"
+            "\(time) Received \(file.paths.isEmpty ? "the files" : SafeText.path(file.paths[0]))"
                 + (file.pathCount > 1 ? " and \(file.pathCount - 1) more." : ".")
-        case .finished(let file): "\(time) Finished with “\(SafeText.line(file.summary.name))”. \(ending(file))"
+        case .finished(let file): "\(time) Finished with \(SafeText.quoted(file.summary.name)). \(ending(file))"
         }
     }
 

@@ -48,7 +48,7 @@ struct PeersCommand: Command {
         let known = try await records.acquaintances()
         if isVerification { return try await verify(peers[0], known, run) }
         guard let change else {
-            for peer in known.list { KnownRow.show(peer, on: run.console) }
+            for peer in known.list { KnownRow.show(peer, run) }
             if known.list.isEmpty, !run.console.isJSON { run.console.err("Nobody is known yet.") }
             return .done
         }
@@ -58,7 +58,7 @@ struct PeersCommand: Command {
         for id in ids {
             let after = try await change.apply(to: id, named: known.peer(id)?.peer.name ?? "", in: records)
             if let peer = after.peer(id) ?? known.peer(id) {
-                KnownRow.show(peer, as: after.standing(of: peer.peer), on: run.console)
+                KnownRow.show(peer, as: after.standing(of: peer.peer), run)
             }
         }
         return .done
@@ -94,7 +94,8 @@ extension PeersCommand {
 
 /// A known peer as a line or a record.
 enum KnownRow {
-    static func show(_ peer: KnownPeer, as standing: Standing? = nil, on console: Console) {
+    static func show(_ peer: KnownPeer, as standing: Standing? = nil, _ run: Run) {
+        let console = run.console
         let standing = standing ?? Self.standing(peer)
         guard !console.isJSON else {
             let fields: [(key: String, value: JSONValue)] = [
@@ -105,9 +106,8 @@ enum KnownRow {
             return console.emit(JSONEvent("known", fields))
         }
         let name = peer.peer.name.isEmpty ? "-" : SafeText.line(peer.peer.name)
-        console.out(
-            [name, peer.peer.id.description, standing.rawValue, peer.lastSeen.map(Timestamp.rfc3339) ?? "-"]
-                .joined(separator: "\t"))
+        let seen = peer.lastSeen.map { Timestamp.local($0, run.world.localOffset) } ?? "-"
+        console.out([name, peer.peer.id.description, standing.rawValue, seen].joined(separator: "\t"))
     }
 
     private static func standing(_ peer: KnownPeer) -> Standing {

@@ -31,9 +31,13 @@ final class PlainDisplay: ChatDisplay {
     }
 
     func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
-        if rings, wantsAttention(event) { console.writeErr("\u{7}") }
-        held += told.results.map { ($0, true) } + told.notes.map { ($0, false) }
-        if !holds || Self.isAnswer(event) || held.count > Self.heldAtMost { release() }
+        if rings, wantsAttention(event), !told.notes.isEmpty || !told.results.isEmpty { console.writeErr("\u{7}") }
+        hold(told, isAnswer: Self.isAnswer(event))
+    }
+
+    private func hold(_ lines: PlainNarrator.Lines, isAnswer: Bool = false) {
+        held += lines.results.map { ($0, true) } + lines.notes.map { ($0, false) }
+        if !holds || isAnswer || held.count > Self.heldAtMost { release() }
     }
 
     /// What was typed led to it, just now.
@@ -75,11 +79,13 @@ final class PlainDisplay: ChatDisplay {
         if !answer.table.isEmpty { console.out(Help.table(answer.table)) }
     }
 
-    func refuse(_ line: Int, _ error: PeerConnectError) { report(error) }
+    func refuse(_ line: Int, _ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(console.err) }
 
-    func report(_ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(console.err) }
+    func report(_ error: PeerConnectError) { hold(PlainNarrator.Lines(notes: PlainNarrator.sentences(error))) }
 
     func note(_ text: String) { console.err(text) }
+
+    func remark(_ text: String) { hold(.note(text)) }
 
     func expect(_ text: String, line: Int, isHeld: Bool) {
         if isHeld, inputIsTerminal { note("That waits for the chat to start.") }

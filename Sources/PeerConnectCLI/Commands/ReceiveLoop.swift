@@ -85,7 +85,7 @@ struct ReceiveLoop {
     private mutating func tellDeclined(_ offer: OfferSummary?, of from: Peer, isFile: Bool) {
         guard declined.count < Declined.toldAtMost else { return }
         guard declined.insert(Declined(from: from.id, offer: offer)).inserted, !console.isJSON else { return }
-        let what = offer.map { "“\(SafeText.line($0.name))”" } ?? "an invitation"
+        let what = offer.map { SafeText.quoted($0.name) } ?? "an invitation"
         let reason =
             if !isFile {
                 "only files are taken here."

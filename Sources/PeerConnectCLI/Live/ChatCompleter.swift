@@ -1,7 +1,7 @@
 internal import PeerModel
 internal import PeerTerminal
 
-/// What Tab offers at the prompt: commands, peers, numbers of what is open, paths.
+/// What Tab offers at the prompt: commands, peers, numbers of what is open, paths; members' names in a message.
 struct ChatCompleter {
     /// More are no help in a list.
     private static let atMost = 200
@@ -16,7 +16,7 @@ struct ChatCompleter {
 
     private func all(_ query: CompletionQuery) -> [CompletionCandidate] {
         guard query.line.hasPrefix("/"), !query.line.hasPrefix("//") else {
-            return query.word.hasPrefix("@") ? people(board.others, query.word) : []
+            return query.word.hasPrefix("@") ? people(board.others, query.word) : addressees(query)
         }
         guard let command = query.earlier.first else {
             return PromptCommand.all.map { "/" + $0.name }.filter { $0.hasPrefix(query.word) }.map {
@@ -50,6 +50,24 @@ struct ChatCompleter {
             guard peer.name.lowercased().hasPrefix(start) || id.hasPrefix(start) else { return nil }
             let isUnique = names.shown(peer) != NameBook.withID(peer)
             return CompletionCandidate(mark + (isUnique ? peer.name : id), shown: names.shown(peer))
+        }
+    }
+
+    /// Members whose name the last words begin, in a message; the first words of one get a colon, as in other chats.
+    private func addressees(_ query: CompletionQuery) -> [CompletionCandidate] {
+        guard !query.word.isEmpty else { return [] }
+        return board.others.compactMap { peer in
+            let parts = peer.name.split(separator: " ").map(String.init)
+            // A name of several words goes on behind those that are there.
+            for count in parts.indices.reversed() where query.earlier.count >= count {
+                let before = parts[..<count], rest = parts[count...].joined(separator: " ")
+                guard rest.lowercased().hasPrefix(query.word.lowercased()),
+                    before.elementsEqual(query.earlier.suffix(count), by: { $0.lowercased() == $1.lowercased() })
+                else { continue }
+                let isFirst = query.earlier.count == count
+                return CompletionCandidate(rest + (isFirst ? ":" : ""), shown: names.shown(peer))
+            }
+            return nil
         }
     }
 

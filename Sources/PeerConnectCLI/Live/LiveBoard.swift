@@ -176,6 +176,7 @@ struct LiveBoard: Sendable {
         // What is reported late does not undo an end.
         if case .ended? = transfers[index].progress[peer.id], case .moving = progress { return }
         transfers[index].progress[peer.id] = progress
+        if case .moving(let moved) = progress, moved.rate > 0 { transfers[index].hasRate = true }
         // For this peer a received transfer is over, whatever the others still do.
         if !transfers[index].offer.isMine, case .ended = progress {
             remove(transfer, at: now)

@@ -53,12 +53,14 @@ final class LiveDisplay: ChatDisplay {
 
     func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
         self.names = names
-        if case .inviteWithdrawn(let number, let reason) = event,
-            let question = board.invitations.first(where: { $0.number == number })
-        {
-            console.print([question.record(SafeText.line(reason))])
-        }
         switch event {
+        // What its peer takes back again and again is neither told nor rung for.
+        case .inviteReceived(let number, _, _, _, _) where told.notes.isEmpty: rung = max(rung, number)
+        case .inviteWithdrawn(let number, let reason) where !told.notes.isEmpty:
+            if let question = board.invitations.first(where: { $0.number == number }) {
+                console.print([question.record(SafeText.path(reason))])
+            }
+            console.print(told.notes.dropFirst().map { LiveSentences.note($0) })
         case .reply(let line, .failed), .messageFailed(_, _, _, let line?): printBack(line)
         default: break
         }

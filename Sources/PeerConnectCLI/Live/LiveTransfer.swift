@@ -16,20 +16,43 @@ struct LiveTransfer: Sendable {
     var isOpen: Bool
     /// How far each recipient is; of a foreign offer only this peer.
     var progress: [PeerID: Progress] = [:]
+    /// A rate was measured; the first reports have none.
+    var hasRate = false
 
     /// How many recipients are told one by one.
     private static let listedAtMost = 3
+    /// Names in more columns are counted instead.
+    private static let namesAtMost = 24
 
     /// The slowest recipient that still takes it decides how far it is.
     func line(names: NameBook) -> ProgressLine {
         let moving = progress.values.compactMap { if case .moving(let progress) = $0 { progress } else { nil } }
         let slowest = moving.min { $0.bytes < $1.bytes }
         let size = slowest?.size ?? offer.summary.size
-        let hasAll = !progress.isEmpty && progress.values.allSatisfy { if case .ended = $0 { true } else { false } }
+        let name = SafeText.path(offer.summary.name)
+        if let missing = missing(names) {
+            // It neither moves nor is it done: there is nothing to measure.
+            return ProgressLine(
+                label: "#\(offer.number)", name: name, done: size ?? 0, total: nil, note: "waits for \(missing)")
+        }
+        let hasAll = !progress.isEmpty && progress.values.allSatisfy(Self.isEnd)
         return ProgressLine(
-            label: "#\(offer.number)", name: offer.summary.name, done: hasAll ? size ?? 0 : slowest?.bytes ?? 0,
-            total: size, rate: slowest.map { Double($0.rate) }, marks: marks(names))
+            label: "#\(offer.number)", name: name, done: hasAll ? size ?? 0 : slowest?.bytes ?? 0, total: size,
+            rate: hasRate ? slowest.map { Double($0.rate) } : nil, marks: marks(names))
     }
+
+    /// Who has not answered yet, when the others are done.
+    private func missing(_ names: NameBook) -> String? {
+        let silent = offer.to.filter { peer in
+            if case .asked = progress[peer.id] ?? .asked { true } else { false }
+        }
+        let isOverForOthers = progress.values.allSatisfy { if case .asked = $0 { true } else { Self.isEnd($0) } }
+        guard offer.isMine, !silent.isEmpty, silent.count < offer.to.count, isOverForOthers else { return nil }
+        let list = Amount.list(silent.map { names.shown($0) })
+        return ColumnWidth.columns(of: list) <= Self.namesAtMost ? list : Amount.counted(silent.count, "answer")
+    }
+
+    private static func isEnd(_ progress: Progress) -> Bool { if case .ended = progress { true } else { false } }
 
     private func marks(_ names: NameBook) -> String {
         guard offer.isMine else { return "from \(names.shown(offer.from))" }

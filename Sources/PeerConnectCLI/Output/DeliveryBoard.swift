@@ -45,12 +45,14 @@ final class DeliveryBoard: Sendable {
     /// Shows how far a transfer is, now or with the next news.
     func show(_ progress: FileProgress, named name: String, for recipient: String) {
         let key = Key(transfer: progress.transfer, recipient: progress.recipient?.id)
-        let line = ProgressLine(
-            label: "", name: name, done: progress.bytes, total: progress.size, rate: Double(progress.rate),
-            marks: "to \(recipient)")
+        var line = ProgressLine(
+            label: "", name: name, done: progress.bytes, total: progress.size,
+            // The first reports have none.
+            rate: progress.rate > 0 ? Double(progress.rate) : nil, marks: "to \(recipient)")
         let now = console.now()
         state.withLock { state in
             if let index = state.lines.firstIndex(where: { $0.key == key }) {
+                if state.lines[index].line.rate != nil { line.rate = Double(progress.rate) }
                 state.lines[index].line = line
             } else {
                 state.lines.append((key, line))

@@ -20,16 +20,6 @@ struct NameBook {
     /// The name with the short ID, where a person decides about someone.
     static func withID(_ peer: Peer) -> String { "\(clean(peer.name)) (\(peer.id.short))" }
 
-    /// Quoted when it could pass for a sentence of ours or for two parts of one: with punctuation, or of four words and more.
-    static func clean(_ name: String) -> String {
-        let shown = SafeText.line(name)
-        let words = shown.split(separator: " ", omittingEmptySubsequences: false)
-        let isPlain =
-            words.count < 4
-            && words.allSatisfy { word in
-                // A dot is part of a host's name, but ends a sentence.
-                !word.isEmpty && word.last != "." && word.allSatisfy { !$0.isPunctuation || "-_'’@.&".contains($0) }
-            }
-        return isPlain ? shown : "“\(shown.replacing("“", with: "\"").replacing("”", with: "\""))”"
-    }
+    /// The name as it stands in a sentence.
+    static func clean(_ name: String) -> String { SafeText.name(name) }
 }

@@ -2,12 +2,12 @@ internal import PeerModel
 
 /// The sentences of each group; an event of another group gives none.
 extension PlainNarrator {
-    mutating func invite(_ event: NodeEvent) -> Lines {
+    mutating func invite(_ event: NodeEvent, now: Int64) -> Lines {
         switch event {
         case .inviteReceived(let number, let from, let purpose, let offer, let known):
-            .note(Self.question(number, from, purpose, offer, known))
+            ask(number, from, purpose, Self.question(number, from, purpose, offer, known), now: now)
         case .inviteWithdrawn(let number, let reason):
-            .note("\(nameQuestion(number)) is gone (\(SafeText.line(reason))).")
+            withdraw(number, reason, now: now)
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
         case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
         default: Lines()
@@ -107,12 +107,12 @@ extension PlainNarrator {
     /// What is offered: `“photos” with 12 files, 34 MB`.
     static func describe(_ offer: OfferSummary) -> String {
         let count = offer.files == 1 ? "" : " with \(Amount.counted(offer.files, "file"))"
-        return "“\(SafeText.line(offer.name))”\(count), \(Amount.bytes(offer.size))"
+        return "\(SafeText.quoted(offer.name))\(count), \(Amount.bytes(offer.size))"
     }
 
     /// Which transfer: `“photos” (#5)`.
     func title(_ transfer: TransferID) -> String {
-        offers[transfer].map { "“\(SafeText.line($0.summary.name))” (#\($0.number))" } ?? "a transfer"
+        offers[transfer].map { "\(SafeText.quoted($0.summary.name)) (#\($0.number))" } ?? "a transfer"
     }
 
     /// How far an offer is when it is told.
@@ -187,16 +187,16 @@ extension PlainNarrator {
     static func skipped(_ entries: [String], _ count: Int) -> Lines {
         let shown = entries.prefix(5)
         let more = count > shown.count ? ["\(count - shown.count) more were left out."] : []
-        return Lines(notes: shown.map { "Left out \(SafeText.line($0))." } + more)
+        return Lines(notes: shown.map { "Left out \(SafeText.path($0))." } + more)
     }
 
     private func received(_ files: ReceivedFiles) -> Lines {
         var lines = Lines()
         for path in files.paths {
-            lines.results.append("Received \(SafeText.line(path)) from \(names.shown(files.from)).")
+            lines.results.append("Received \(SafeText.path(path)) from \(names.shown(files.from)).")
         }
-        for name in files.mended.prefix(100) { lines.notes.append("Renamed \(SafeText.line(name)).") }
-        for name in files.skipped.prefix(100) { lines.notes.append("Left out \(SafeText.line(name)).") }
+        for name in files.mended.prefix(100) { lines.notes.append("Renamed \(SafeText.path(name)).") }
+        for name in files.skipped.prefix(100) { lines.notes.append("Left out \(SafeText.path(name)).") }
         let untold = max(0, files.mended.count - 100) + max(0, files.skipped.count - 100)
         if untold > 0 { lines.notes.append("\(untold) more were renamed or left out.") }
         return lines

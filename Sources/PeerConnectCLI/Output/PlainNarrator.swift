@@ -22,8 +22,7 @@ struct PlainNarrator {
     var offers: [TransferID: FileOffer] = [:]
     /// Those of them that somebody takes.
     var taken: Set<TransferID> = []
-    /// The open questions that are about files; the oldest are forgotten, since answered ones stay.
-    private var fileQuestions: Set<Int> = []
+    private var questions = QuestionBook()
     private var pace = ProgressPace()
     var isInChat = false
     /// Of that chat, or the last one.
@@ -48,7 +47,7 @@ struct PlainNarrator {
                 "\(names.shown(peer.peer)) \(reason == "unreachable" ? "does not answer any more" : "is gone") "
                     + "(number \(peer.number)).")
         case .inviteRefused(let from, let answer): refusal(of: from, answer, now: now)
-        case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event)
+        case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event, now: now)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event, now: now)
         case .message(let message): .result(line(of: message))
         case .messageDelivered(_, _, _, let missing, _):
@@ -94,7 +93,7 @@ struct PlainNarrator {
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
         guard let percent = pace.due(progress, now: now) else { return Lines() }
-        let name = offers[progress.transfer].map { "“\(SafeText.line($0.summary.name))”" } ?? "a transfer"
+        let name = offers[progress.transfer].map { SafeText.quoted($0.summary.name) } ?? "a transfer"
         let rate = progress.rate > 0 ? ", \(Amount.bytes(progress.rate)) a second" : ""
         let direction = progress.recipient.map { "Sending \(name) to \(names.shown($0))" } ?? "Receiving \(name)"
         return .note("\(direction), \(percent) % of \(Amount.bytes(progress.size))\(rate).")
@@ -106,9 +105,21 @@ struct PlainNarrator {
         taken.remove(transfer)
     }
 
-    /// What is gone: an offer of files, or an invitation.
-    mutating func nameQuestion(_ number: Int) -> String {
-        "\(fileQuestions.remove(number) == nil ? "Invitation" : "Offer") #\(number)"
+    /// An invitation; not told where its peer takes back one after the other.
+    mutating func ask(_ number: Int, _ from: Peer, _ purpose: Purpose, _ sentence: String, now: Int64) -> Lines {
+        questions.note(number, from, isFile: purpose == .file, now: now) ? .note(sentence) : Lines()
+    }
+
+    /// That one is gone, if it was told.
+    mutating func withdraw(_ number: Int, _ reason: String, now: Int64) -> Lines {
+        guard let gone = questions.withdraw(number, now: now) else { return Lines() }
+        var lines = Lines.note("\(gone.isFile ? "Offer" : "Invitation") #\(number) is gone (\(SafeText.path(reason))).")
+        if gone.isLastTold, let from = gone.from {
+            lines.notes.append(
+                "\(NameBook.withID(from)) asks and takes it back again and again; for a minute that is not told any more. "
+                    + "/accept lists what is open.")
+        }
+        return lines
     }
 
     private static func discovery(_ backend: String, _ state: DiscoveryState, _ reason: String?) -> Lines {
@@ -129,13 +140,7 @@ struct PlainNarrator {
     private mutating func learnNames(from event: NodeEvent) {
         switch event {
         case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
-        case .inviteReceived(let number, let from, let purpose, _, _):
-            names.note(from)
-            guard purpose == .file else { return }
-            fileQuestions.insert(number)
-            if fileQuestions.count > Limits.listedPeers, let oldest = fileQuestions.min() {
-                fileQuestions.remove(oldest)
-            }
+        case .inviteReceived(_, let from, _, _, _): names.note(from)
         case .inviteRefused(let from, _): names.note(from)
         case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
         case .memberJoined(_, let member): names.note(member)

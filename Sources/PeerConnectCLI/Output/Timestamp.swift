@@ -1,5 +1,7 @@
-/// Points in time as text: RFC 3339, UTC, with milliseconds.
+/// Points in time as text.
 enum Timestamp {
+    /// RFC 3339, UTC, with milliseconds: for programs.
+    ///
     /// `milliseconds` since 1970, from anyone: what lies outside the years 0 to 9999 is shown as the nearest inside.
     static func rfc3339(_ milliseconds: Int64) -> String {
         let clamped = min(max(milliseconds, -62_167_219_200_000), 253_402_300_799_999)
@@ -10,6 +12,12 @@ enum Timestamp {
         let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60)
         return date + "T" + padded(hour, 2) + ":" + padded(minute, 2) + ":" + padded(rest / 1000 % 60, 2) + "."
             + padded(rest % 1000, 3) + "Z"
+    }
+
+    /// `2026-11-30 16:20` by the clock on the wall: for people.
+    static func local(_ milliseconds: Int64, _ offset: (Int64) -> Int64) -> String {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(offset(milliseconds))
+        return String(rfc3339(overflow ? milliseconds : sum).prefix(16)).replacing("T", with: " ")
     }
 
     /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March, so that

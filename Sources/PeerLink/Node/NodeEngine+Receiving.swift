@@ -185,12 +185,12 @@ extension NodeEngine {
 
     /// Names who passes the files on, and as the one who altered them only if nobody else can have done it.
     private func blame(_ culprit: PieceIntake.Culprit, _ keeper: Keeper, _ text: String) -> String? {
-        let (sender, neighbour) = (keeper.sender, keeper.neighbour)
-        guard neighbour.id != sender.id else { return nil }
-        let start = "What \(sender.name) sends was altered by \(neighbour.name), who passes it on"
+        guard keeper.neighbour.id != keeper.sender.id else { return nil }
+        let sender = SafeText.name(keeper.sender.name), neighbour = SafeText.name(keeper.neighbour.name)
+        let start = "What \(sender) sends was altered by \(neighbour), who passes it on"
         return switch culprit {
         case .neighbour: "\(start): \(text)"
-        case .neighbourOrSender: "\(start), or by \(sender.name): \(text)"
+        case .neighbourOrSender: "\(start), or by \(sender): \(text)"
         case .sender: nil
         }
     }

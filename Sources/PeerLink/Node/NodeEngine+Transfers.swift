@@ -150,7 +150,8 @@ extension NodeEngine {
 
     func report(_ news: TransferNews, text: String? = nil, of sender: Peer? = nil) {
         if let text, let sender {
-            emit(.failure(PeerConnectError(.internal, "A transfer of \(sender.name) failed here: \(text)")))
+            let sender = SafeText.name(sender.name)
+            emit(.failure(PeerConnectError(.internal, "A transfer of \(sender) failed here: \(text)")))
         }
         machine.transfer(news, at: moment)
         carryOutEffects()

@@ -44,7 +44,7 @@ package struct Screen: Sendable {
         var pen = Pen(palette: palette, width: size.columns, row: drawn.cursorRow, column: drawn.cursorColumn)
         if isUnsure || !lines.isEmpty || frame.rows.isEmpty {
             eraseAll(&pen)
-            for line in lines { line.cells.wrapped(to: size.columns).forEach { pen.printLine($0) } }
+            for line in lines { line.cells.printed(to: size.columns).forEach { pen.printLine($0) } }
             for (index, row) in frame.rows.enumerated() {
                 if index > 0 { pen.newRow() }
                 pen.write(row[...])
