@@ -54,6 +54,8 @@ final class DiscoveryEngine {
         publisher.interfacesChanged()
     }
 
+    func favour(_ id: PeerID) { browser.favour(id) }
+
     func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) { browser.refresh(id, done) }
 
     /// Says goodbye.
