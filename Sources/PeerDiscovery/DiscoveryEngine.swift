@@ -94,6 +94,8 @@ final class DiscoveryEngine {
 
     private func up(_ backend: any AvahiBackend, instead reason: String?) {
         if active !== backend {
+            // First what others wait for: where there are thousands, what is found keeps this thread for seconds.
+            publisher.attach(backend)
             do { try browser.attach(backend) } catch { return browserFailed(error.reason) }
             active = backend
             isDown = false
