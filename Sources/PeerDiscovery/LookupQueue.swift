@@ -25,8 +25,8 @@ final class LookupQueue {
     private static let batch = 32
     /// One that has told nothing is looked at so often, and after so long: its announcement may come in parts, while it makes sure
     /// that nobody has its name (RFC 6762, section 8.1: 750 ms).
-    private static let peeks = 3
-    private static let betweenPeeks = 1.0
+    private static let peeks = 2
+    private static let betweenPeeks = 1.5
     private static let tick = 0.25
 
     private typealias Key = ObjectIdentifier
