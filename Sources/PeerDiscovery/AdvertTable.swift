@@ -78,8 +78,15 @@ struct AdvertTable {
     /// Other runs under the own ID that were told; bounded, since anyone may invent some.
     private var told: Set<String> = []
     private static let toldAtMost = 16
+    private let atMost: Int
+    private var crowds = Crowds()
+    /// Those who have proved their key.
+    private var favoured: Set<PeerID> = []
 
-    init(own: OwnRun) { self.own = own }
+    init(own: OwnRun, atMost: Int = Limits.listedPeers) {
+        self.own = own
+        self.atMost = atMost
+    }
 
     var peers: [NearbyPeer] { Array(listed.values) }
 
@@ -89,20 +96,53 @@ struct AdvertTable {
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
         guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }
         guard advert.kind != .check || own.seesChecks else { return remove(name) }
-        guard owners[name] != nil || owners.count < Limits.listedPeers else { return [] }
+        guard owners[name] != nil || !addresses.isEmpty && owners.count < atMost else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
         let instance = Instance(name: name, advert: advert, addresses: addresses, order: order)
         let index = previous == advert.id ? instances[advert.id]?.firstIndex { $0.name == name } : nil
-        if let index {
+        if let index, let old = instances[advert.id]?[index] {
+            crowds.remove(old.addresses, of: advert.id)
             instances[advert.id]?[index] = instance
         } else {
             instances[advert.id, default: []].append(instance)
         }
+        crowds.add(addresses, of: advert.id)
         let changes = refresh(advert.id)
         guard let previous, previous != advert.id else { return changes }
         return changes + drop(name, of: previous)
     }
+
+    // MARK: When there are too many
+
+    /// This peer is none that somebody made up.
+    mutating func favour(_ id: PeerID) { if favoured.count < atMost / 2 { favoured.insert(id) } }
+
+    /// Whether this instance would be one too many.
+    func hasNoRoom(for name: String, _ advert: Advert) -> Bool {
+        owners[name] == nil && owners.count >= atMost && advert.id != own.id
+            && (advert.kind != .check || own.seesChecks)
+    }
+
+    /// Which instance is to go for a new one that says this; `nil` when the new one is to stay out.
+    ///
+    /// Who comes from where a crowd comes from stays out, and one of the largest crowd goes first. Where there is no crowd anyone may
+    /// have been made up, and so may the new one: then chance decides.
+    func victim(for advert: Advert, _ addresses: [PeerAddress]) -> String? {
+        guard favoured.contains(advert.id) || !crowds.isCrowd(addresses, of: advert.id) else { return nil }
+        if let key = crowds.largest {
+            var newest: Instance?
+            for (id, list) in instances where !favoured.contains(id) {
+                for instance in list where newest.map({ $0.order < instance.order }) ?? true {
+                    if crowds.isPart(of: key, instance.addresses, of: id) { newest = instance }
+                }
+            }
+            if let newest { return newest.name }
+        }
+        return owners.lazy.filter { !favoured.contains($0.value) }.randomElement()?.key
+    }
+
+    // MARK: The own ID
 
     /// The own advert is not a peer, and neither is another one under the own ID.
     private mutating func sawOwnID(_ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
@@ -112,6 +152,8 @@ struct AdvertTable {
         return [.ownID(at: addresses)]
     }
 
+    // MARK: What follows from it
+
     /// An instance is gone.
     mutating func remove(_ name: String) -> [PeerChange] {
         guard let id = owners.removeValue(forKey: name) else { return [] }
@@ -119,7 +161,11 @@ struct AdvertTable {
     }
 
     private mutating func drop(_ name: String, of id: PeerID) -> [PeerChange] {
-        instances[id]?.removeAll { $0.name == name }
+        if let index = instances[id]?.firstIndex(where: { $0.name == name }),
+            let instance = instances[id]?.remove(at: index)
+        {
+            crowds.remove(instance.addresses, of: id)
+        }
         if instances[id]?.isEmpty == true { instances[id] = nil }
         return refresh(id)
     }

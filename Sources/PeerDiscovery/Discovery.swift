@@ -79,6 +79,7 @@ package final class Discovery: Sendable {
                 }
                 if let interfaces = notes.interfaces { engine.set(interfaces) }
                 if let advert = notes.advert { engine.set(advert) }
+                for id in notes.favoured { engine.favour(id) }
                 for (id, done) in notes.refreshes { engine.refresh(id, done) }
                 for done in notes.counts { done(engine.objects) }
             }
@@ -106,6 +107,11 @@ package final class Discovery: Sendable {
 
     /// Tells what interfaces and addresses the machine has now.
     package func set(_ interfaces: [LocalInterface]) { mail.post { $0.interfaces = interfaces } }
+
+    /// Tells whom nobody made up: peers that have proved their key, and those that did so before.
+    ///
+    /// They stay listed when a flood of adverts leaves no room.
+    package func favour(_ ids: Set<PeerID>) { mail.post { $0.favoured.formUnion(ids) } }
 
     /// Looks a peer's addresses up again and gives what is known of each instance afterwards, which takes a second.
     ///

@@ -54,6 +54,8 @@ final class DiscoveryEngine {
         publisher.interfacesChanged()
     }
 
+    func favour(_ id: PeerID) { browser.favour(id) }
+
     func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) { browser.refresh(id, done) }
 
     /// Says goodbye.
@@ -92,6 +94,8 @@ final class DiscoveryEngine {
 
     private func up(_ backend: any AvahiBackend, instead reason: String?) {
         if active !== backend {
+            // First what others wait for: where there are thousands, what is found keeps this thread for seconds.
+            publisher.attach(backend)
             do { try browser.attach(backend) } catch { return browserFailed(error.reason) }
             active = backend
             isDown = false

@@ -107,6 +107,7 @@ final class Publisher {
             return fail("the name on the network is taken")
         }
         attemptsLeft -= 1
+        DiscoveryLog.write("the name \(name) is taken on the network")
         name = String(cString: next)
         avahi_free(next)
         register()

@@ -5,8 +5,13 @@ internal import PeerModel
 /// One browser for instances, and for each a question that lists it soon, then a browser of its TXT record, which stays and
 /// tells of changes, and looks for all of its addresses.
 final class ServiceBrowser {
-    /// Between two looks for those that were left out.
+    /// Until it is looked for those that were left out, and between two such looks.
     private static let pause = 1.0
+    private static let longPause = 10.0
+    /// How many more than are listed may be here, so that newcomers are asked about when the list is full.
+    private static let reserve = 128
+    /// How many names are remembered of those that were dropped because nobody answered under them.
+    private static let vainAtMost = 8192
 
     private let loop: PollLoop
     private let interfaces: Set<String>
@@ -20,6 +25,10 @@ final class ServiceBrowser {
     private var instances: [String: ServiceInstance] = [:]
     /// Whether some were left out because there were too many.
     private var isOverfull = false
+    private var isBrowsingAgain = false
+    private var lastBrowsed: ContinuousClock.Instant?
+    /// Names, as hashes, under which nobody answered: told again, they are not new.
+    private var vain: Set<Int> = []
     let turns: TurnTaker
     let lookups: LookupQueue
 
@@ -34,10 +43,13 @@ final class ServiceBrowser {
         self.loop = loop
         self.report = report
         self.failed = failed
-        table = AdvertTable(own: own)
+        table = AdvertTable(own: own, atMost: atMost)
         turns = TurnTaker(on: loop)
-        lookups = LookupQueue(on: loop)
+        lookups = LookupQueue(on: loop) { [turns] in turns.add($0) }
     }
+
+    /// This peer has proved its key, so it is none that somebody made up: it stays listed when others have to go.
+    func favour(_ id: PeerID) { table.favour(id) }
 
     /// Looks by way of this back end from now on.
     func attach(_ backend: any AvahiBackend) throws(AvahiError) {
@@ -61,9 +73,14 @@ final class ServiceBrowser {
 
     /// What was left out is told once more by another browser; those listed are only told again.
     private func browseAgain() {
-        isOverfull = false
-        loop.after(Self.pause) { [weak self, weak backend] in
-            guard let self, let backend, backend === self.backend else { return }
+        guard !isBrowsingAgain else { return }
+        isBrowsingAgain = true
+        let since = lastBrowsed.map { (ContinuousClock.now - $0) / .seconds(1) } ?? Self.longPause
+        loop.after(max(Self.pause, Self.longPause - since)) { [weak self, weak backend] in
+            guard let self else { return }
+            isBrowsingAgain = false
+            lastBrowsed = .now
+            guard let backend, backend === self.backend else { return }
             do {
                 // The old one goes when the new one looks, so that no goodbye falls between them.
                 let next = try browse(backend)
@@ -119,7 +136,7 @@ final class ServiceBrowser {
         else { return }
         let key = DNSName.folded(name)
         guard let instance = instances[key] else {
-            guard instances.count < atMost else {
+            guard instances.count < atMost + Self.reserve || makeRoom() else {
                 isOverfull = true
                 return
             }
@@ -133,6 +150,33 @@ final class ServiceBrowser {
         if isBack { start(instance) } else { instance.placesChanged() }
     }
 
+    /// Drops one that nobody would miss; whether there was one.
+    private func makeRoom() -> Bool {
+        guard let instance = turns.mostExpendable ?? lookups.mostExpendable else { return false }
+        leaveOut(instance)
+        return true
+    }
+
+    /// Makes room in the list for one that is not in it, or drops that; whether it may be listed.
+    private func admit(_ instance: ServiceInstance) -> Bool {
+        guard let advert = instance.advert, !instance.addresses.isEmpty, table.hasNoRoom(for: instance.name, advert)
+        else { return true }
+        guard let name = table.victim(for: advert, instance.addresses), let victim = instances[DNSName.folded(name)]
+        else {
+            leaveOut(instance)
+            return false
+        }
+        leaveOut(victim)
+        return true
+    }
+
+    private func leaveOut(_ instance: ServiceInstance) {
+        if vain.count >= Self.vainAtMost { vain = [] }
+        vain.insert(DNSName.folded(instance.name).hashValue)
+        isOverfull = true
+        drop(instance)
+    }
+
     private func missed(_ pointer: [UInt8], _ sighting: Sighting) {
         guard let name = DNSName.instance(pointer), let instance = instances[DNSName.folded(name)],
             instance.sightings.remove(sighting) != nil
@@ -143,7 +187,7 @@ final class ServiceBrowser {
     private func start(_ instance: ServiceInstance) {
         guard let backend else { return }
         instance.attach(backend)
-        lookups.addNew(instance) { [turns] in turns.add($0) }
+        lookups.addNew(instance, isNew: !vain.contains(DNSName.folded(instance.name).hashValue))
     }
 
     private func drop(_ instance: ServiceInstance) {
@@ -157,6 +201,8 @@ final class ServiceBrowser {
 
     private func changed(_ instance: ServiceInstance) {
         guard instances[DNSName.folded(instance.name)] === instance else { return }
+        if instance.advert != nil { turns.spoke(instance) }
+        guard admit(instance) else { return }
         let changes = instance.advert.map { table.set(instance.name, $0, instance.addresses) }
         for change in changes ?? table.remove(instance.name) { report(change) }
     }

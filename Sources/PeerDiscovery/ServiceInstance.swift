@@ -9,6 +9,8 @@ final class ServiceInstance {
 
     /// Who has not answered by then is followed like the others, and listed when it answers.
     private static let firstLimit = 1.0
+    /// When Avahi does not say that it has told all it knows.
+    private static let peekLimit = 2.0
 
     let name: String
     private let loop: PollLoop
@@ -61,6 +63,25 @@ final class ServiceInstance {
     }
 
     // MARK: The first look
+
+    /// Looks, without asking, whether the network has told on which host it is, and gives that.
+    func peek(_ done: @escaping (String?) -> Void) {
+        let end = { [weak self] (host: String?) in
+            guard let self, let timer = firstTimer else { return }
+            timer.cancel()
+            firstLook?.free()
+            (firstLook, firstTimer) = (nil, nil)
+            done(host)
+        }
+        firstLook = try? backend?.browse(fullName, .service, at: place) { event in
+            switch event {
+            case .found(let bytes, _): end(ServiceRecord(bytes)?.host)
+            case .known, .settled, .failed: end(nil)
+            case .gone: break
+            }
+        }
+        firstTimer = loop.after(firstLook == nil ? 0 : Self.peekLimit) { end(nil) }
+    }
 
     /// Asks for everything at once, so that it is listed soon; `done` when that is over, however it went.
     func lookFirst(_ done: @escaping () -> Void) {
@@ -154,7 +175,7 @@ final class ServiceInstance {
             return
         }
         if let done { waiting.append(done) }
-        lookups.add(self)
+        lookups.add(self, isAwaited: done != nil)
     }
 
     /// Looks once; called by the queue, which is told when it is over.

@@ -1,49 +1,102 @@
 /// Whose TXT record is followed: all of them, and when there are too many for that, they take turns.
+///
+/// Those that have never said anything have a few places of their own: behind thousands of names there may be nobody.
 final class TurnTaker {
     /// With those of `LookupQueue` below 1,000: avahi-daemon allows one client 1,024 objects.
     static let atOnce = 640
-    /// How many change places each second.
-    private static let each = 100
+    /// Of those, for the silent ones.
+    static let silentAtOnce = 64
+    /// How many change places at a time, and how often.
+    private static let each = 25
+    private static let interval = 0.25
+    /// A slow daemon is left in peace for so many times as long as a change took.
+    private static let rest = 4.0
 
     private let loop: PollLoop
-    private var following: [ServiceInstance] = []
-    private var waiting: [ServiceInstance] = []
+    private var speaking: Circle
+    private var silent: Circle
     private var timer: PollLoop.Timer?
 
-    init(on loop: PollLoop) { self.loop = loop }
+    /// Those of one kind: who is followed, and who waits for that.
+    private struct Circle {
+        let places: Int
+        var following: [ServiceInstance] = []
+        var waiting: [ServiceInstance] = []
 
-    func add(_ instance: ServiceInstance) {
-        if following.count < Self.atOnce {
-            following.append(instance)
-            instance.watch()
-        } else {
-            waiting.append(instance)
-            if timer == nil { schedule() }
+        init(places: Int) { self.places = places }
+
+        mutating func add(_ instance: ServiceInstance) {
+            if following.count < places {
+                following.append(instance)
+                instance.watch()
+            } else {
+                instance.unwatch()
+                waiting.append(instance)
+            }
+        }
+
+        /// Takes it out; whether it was there.
+        mutating func remove(_ instance: ServiceInstance) -> Bool {
+            if let index = waiting.firstIndex(where: { $0 === instance }) {
+                waiting.remove(at: index)
+                return true
+            }
+            guard let index = following.firstIndex(where: { $0 === instance }) else { return false }
+            following.remove(at: index)
+            if !waiting.isEmpty { add(waiting.removeFirst()) }
+            return true
+        }
+
+        mutating func change(_ atMost: Int) {
+            let count = min(atMost, waiting.count, following.count)
+            let leaving = Array(following.prefix(count)), coming = Array(waiting.prefix(count))
+            following = following.dropFirst(count) + coming
+            waiting = waiting.dropFirst(count) + leaving
+            for instance in leaving { instance.unwatch() }
+            for instance in coming { instance.watch() }
         }
     }
 
-    private func schedule() { timer = loop.after(1) { [weak self] in self?.change() } }
+    init(on loop: PollLoop) {
+        self.loop = loop
+        speaking = Circle(places: Self.atOnce - Self.silentAtOnce)
+        silent = Circle(places: Self.silentAtOnce)
+    }
+
+    func add(_ instance: ServiceInstance) {
+        if instance.advert == nil { silent.add(instance) } else { speaking.add(instance) }
+        schedule(after: Self.interval)
+    }
+
+    /// It has said something for the first time.
+    func spoke(_ instance: ServiceInstance) {
+        guard silent.remove(instance) else { return }
+        speaking.add(instance)
+        schedule(after: Self.interval)
+    }
+
+    /// One that may go when there are too many: it has been asked, and has not answered.
+    var mostExpendable: ServiceInstance? { silent.waiting.first ?? silent.following.first }
+
+    private func schedule(after seconds: Double) {
+        guard timer == nil, !speaking.waiting.isEmpty || !silent.waiting.isEmpty else { return }
+        timer = loop.after(seconds) { [weak self] in self?.change() }
+    }
 
     private func change() {
         timer = nil
-        let count = min(Self.each, waiting.count, following.count)
-        let leaving = Array(following.prefix(count)), coming = Array(waiting.prefix(count))
-        following = following.dropFirst(count) + coming
-        waiting = waiting.dropFirst(count) + leaving
-        for instance in leaving { instance.unwatch() }
-        for instance in coming { instance.watch() }
-        if !waiting.isEmpty { schedule() }
+        let clock = ContinuousClock(), start = clock.now
+        speaking.change(Self.each)
+        silent.change(Self.each / 4)
+        let seconds = (clock.now - start) / .seconds(1)
+        schedule(after: max(Self.interval, seconds * Self.rest))
     }
 
-    func remove(_ instance: ServiceInstance) {
-        waiting.removeAll { $0 === instance }
-        guard let index = following.firstIndex(where: { $0 === instance }) else { return }
-        following.remove(at: index)
-        if !waiting.isEmpty { add(waiting.removeFirst()) }
-    }
+    func remove(_ instance: ServiceInstance) { _ = speaking.remove(instance) || silent.remove(instance) }
 
     func removeAll() {
         timer?.cancel()
-        (timer, following, waiting) = (nil, [], [])
+        timer = nil
+        (speaking.following, speaking.waiting, silent.following, silent.waiting) = ([], [], [], [])
     }
 }

@@ -20,6 +20,9 @@ public struct Acquaintances: Equatable, Sendable {
     /// Equal lists: what else is here follows from the list.
     public static func == (left: Acquaintances, right: Acquaintances) -> Bool { left.list == right.list }
 
+    /// Whom it is about.
+    package var ids: Set<PeerID> { Set(byID.keys) }
+
     /// The one with this ID.
     public func peer(_ id: PeerID) -> KnownPeer? { byID[id] }
 

@@ -29,7 +29,8 @@ package enum Limits {
     package static let dialStagger = 0.25
     package static let dialsInFlight = 8
     package static let dialAddresses = 16
-    package static let dial = 5.0
+    /// A quarter of a second below the 5 s within which a person hears that nobody answers: the rest is for telling.
+    package static let dial = 4.75
     package static let pingAfter = 4.0
     /// While nothing is read, and so no ping answered: often enough that the other side need not ask.
     package static let pongEvery = 2.0

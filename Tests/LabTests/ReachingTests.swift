@@ -14,7 +14,7 @@ struct ReachingTests {
         try await here.event("peer.found") { $0.name(of: "peer") == "p2" }
         try lab.lan("cut", "2")
         here.send("/invite p2")
-        let answer = try await here.event("invite.answered", within: 7)
+        let answer = try await here.event("invite.answered", within: 5)
         #expect(answer.text("answer") == "unreachable")
         #expect(answer.text("reason")?.contains("perhaps a firewall there drops TCP port 27182") == true)
         #expect(try await here.event("peer.lost", within: 4).text("reason") == "unreachable")
@@ -46,10 +46,10 @@ struct ReachingTests {
         try await here.event("peer.found") { $0.name(of: "peer") == "p2" }
         try await there.event("peer.found") { $0.name(of: "peer") == "p1" }
         here.send("/invite p2")
-        let reason = try await here.event("invite.answered", within: 7).text("reason") ?? ""
+        let reason = try await here.event("invite.answered", within: 5).text("reason") ?? ""
         // The kernel may give up first, and then says so.
         let address = try #require(reason.components(separatedBy: "; ").first { $0.hasPrefix("10.77.0.2:27182: ") })
-        #expect(address.contains("no answer in 5 s") || address.contains("timed out"))
+        #expect(address.contains("no answer in 4.75 s") || address.contains("timed out"))
         #expect(address.contains("perhaps a firewall"))
         there.send("/invite p1")
         for program in [here, there] { try await program.event("chat.started") }
@@ -96,7 +96,7 @@ struct ReachingTests {
         #expect(try await there.exitStatus() == 0)
         try await here.comes("the liar alone", within: 10) { !$0.addresses(of: id).contains("10.77.0.2:27182") }
         here.send("/invite \(id)")
-        let answer = try await here.event("invite.answered", within: 7) { $0.text("answer") != "accepted" }
+        let answer = try await here.event("invite.answered", within: 5) { $0.text("answer") != "accepted" }
         #expect(answer.text("answer") == "wrong-key")
         #expect(answer.text("reason")?.contains("10.77.0.3:27182: another key is there") == true, "\(answer)")
         #expect(try await here.event("warning").text("message")?.hasPrefix("10.77.0.3:27182 says it is") == true)

@@ -66,7 +66,7 @@ struct SituationTests {
         kill(daemon, SIGSTOP)
         defer { kill(daemon, SIGCONT) }
         here.send("/invite p2")
-        #expect(try await here.event("invite.answered", within: 7).text("answer") == "unreachable")
+        #expect(try await here.event("invite.answered", within: 5).text("answer") == "unreachable")
         try await here.event("peer.lost", within: 10)
         // Not a wait: how long it sleeps, so that it is not asked again soon by itself.
         try await Task.sleep(for: .seconds(16))

@@ -214,11 +214,13 @@ struct ServiceBrowserTests {
                     "p\(number)", try Self.peer(number), host: "h\(number)", Self.address(number))
             }
             #expect(scene.loop.run { scene.listed.count == 20 })
-            let last = try Self.peer(20).id
-            #expect(scene.listed[last] == nil)
-            scene.network.disappear("p7", host: "h7")
-            #expect(scene.loop.run { scene.listed[last] != nil })
-            #expect(scene.listed.count == 20)
+            let everyone = Set(try (0...20).map { try Self.peer($0).id })
+            // Who is left out is left to chance.
+            #expect(scene.loop.run { everyone.subtracting(scene.listed.keys).count == 1 })
+            let gone = try #require((0...20).first { try scene.listed[Self.peer($0).id] != nil })
+            scene.network.disappear("p\(gone)", host: "h\(gone)")
+            let rest = everyone.subtracting([try Self.peer(gone).id])
+            #expect(scene.loop.run { Set(scene.listed.keys) == rest })
         }
     }
 

@@ -104,7 +104,7 @@ struct Dial {
             return DialFailure(.unreachable, "no address of \(label) is known; is it running, and on this network?")
         }
         let silent = inFlight.values.map { address in
-            "\(address): no answer in 5 s, perhaps a firewall there drops TCP port \(address.port)"
+            "\(address): no answer in \(Limits.dial) s, perhaps a firewall there drops TCP port \(address.port)"
         }
         let list = failures.map { "\($0.address): \($0.reason)" } + silent.sorted()
         return DialFailure(worst, list.joined(separator: "; "))

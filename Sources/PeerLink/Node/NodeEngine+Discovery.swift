@@ -35,6 +35,7 @@ extension NodeEngine {
         self.discovery = discovery
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
+        discovery.favour(machine.settings.acquaintances.ids)
         followInterfaces()
         watchForSleep()
     }
@@ -146,6 +147,7 @@ extension NodeEngine {
 
     /// It proved its key on a connection, whoever made that.
     func answered(_ id: PeerID) {
+        if nearby[id] != nil { discovery?.favour([id]) }
         guard reachability.answered(id), let peer = nearby[id] else { return }
         list(peer)
     }

@@ -1,3 +1,4 @@
+internal import PeerDiscovery
 package import PeerModel
 internal import PeerProtocol
 
@@ -8,6 +9,7 @@ extension NodeEngine {
         guard !isStopped else { return }
         machine.know(acquaintances, at: moment)
         for event in directory.know(acquaintances) { emit(event) }
+        discovery?.favour(acquaintances.ids)
         carryOutEffects()
     }
 }

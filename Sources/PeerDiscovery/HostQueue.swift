@@ -1,0 +1,42 @@
+/// Newcomers whose host is known: the hosts take turns, and one with many instances has few of them asked about at a time.
+struct HostQueue {
+    private static let perHost = 8
+
+    private var waiting: [String: [ServiceInstance]] = [:]
+    /// Hosts in `waiting`, the one whose turn it is first.
+    private var order: [String] = []
+    private var taken: [String: Int] = [:]
+
+    mutating func add(_ instance: ServiceInstance, on host: String) {
+        if waiting[host] == nil { order.append(host) }
+        waiting[host, default: []].append(instance)
+    }
+
+    /// The next one, which takes a place on its host.
+    mutating func next() -> (ServiceInstance, host: String)? {
+        guard let index = order.firstIndex(where: { taken[$0, default: 0] < Self.perHost }) else { return nil }
+        let host = order.remove(at: index)
+        guard var list = waiting.removeValue(forKey: host), !list.isEmpty else { return nil }
+        let instance = list.removeFirst()
+        if !list.isEmpty {
+            waiting[host] = list
+            order.append(host)
+        }
+        taken[host, default: 0] += 1
+        return (instance, host)
+    }
+
+    /// Gives a place back.
+    mutating func leave(_ host: String) {
+        let count = taken[host, default: 1] - 1
+        taken[host] = count > 0 ? count : nil
+    }
+
+    mutating func remove(_ instance: ServiceInstance) {
+        for (host, list) in waiting where list.contains(where: { $0 === instance }) {
+            let left = list.filter { $0 !== instance }
+            waiting[host] = left.isEmpty ? nil : left
+            if left.isEmpty { order.removeAll { $0 == host } }
+        }
+    }
+}

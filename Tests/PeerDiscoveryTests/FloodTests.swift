@@ -1,0 +1,133 @@
+import PeerModel
+import Testing
+
+@testable import PeerDiscovery
+
+/// Thousands of adverts that somebody made up, and a real peer among them.
+@Suite("A flood of adverts", .timeLimit(.minutes(5)))
+struct FloodTests {
+    typealias Scene = ServiceBrowserTests.Scene
+
+    enum Fake: CaseIterable {
+        /// A name, and nothing behind it.
+        case silent
+        /// It says where it is, but the host has no address.
+        case nowhere
+        /// Each on a host of its own that has no address.
+        case hosts
+    }
+
+    private static let kind = Advert.serviceType + ".local"
+
+    /// One more made-up advert.
+    private static func fake(_ number: Int, _ fake: Fake, in network: FakeBackend) throws {
+        let label = "fake \(number)", name = FakeBackend.fullName(label)
+        if fake != .silent {
+            let host = fake == .nowhere ? "nowhere" : "nowhere\(number)"
+            network.add(name, .text, FakeBackend.text(try ServiceBrowserTests.peer(number)))
+            network.add(name, .service, [0, 0, 0, 0, 0x10, 0] + FakeBackend.wire([host, "local"]))
+        }
+        network.add(kind, .pointer, FakeBackend.pointer(label))
+    }
+
+    @Test("A real peer is listed within 3 s, however many come before and after it", arguments: Fake.allCases)
+    func newcomer(fake: Fake) async throws {
+        try await onThread {
+            let scene = try Scene()
+            let real = try ServiceBrowserTests.peer(9999)
+            var number = 0
+            // Many at first, then some with each turn.
+            for _ in 0..<1500 {
+                try Self.fake(number, fake, in: scene.network)
+                number += 1
+            }
+            scene.loop.pass(2)
+            scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
+            let isListed = scene.loop.run(within: 3) {
+                if number < 2200 { try? Self.fake(number, fake, in: scene.network) }
+                number += 1
+                return scene.listed[real.id] != nil
+            }
+            #expect(isListed)
+            #expect(scene.network.mostObjects <= 1000)
+            // It is followed like any other.
+            let busy = try ServiceBrowserTests.peer(9999, isBusy: true)
+            scene.network.add(FakeBackend.fullName("real"), .text, FakeBackend.text(busy))
+            #expect(scene.loop.run(within: 5) { scene.listed[real.id]?.isBusy == true })
+        }
+    }
+
+    @Test("A real peer whose announcement comes in parts, a second apart, is listed all the same")
+    func parts() async throws {
+        try await onThread {
+            let scene = try Scene()
+            for number in 0..<1500 { try Self.fake(number, .silent, in: scene.network) }
+            scene.loop.pass(2)
+            scene.network.add(Self.kind, .pointer, FakeBackend.pointer("real"))
+            scene.loop.pass(1)
+            let real = try ServiceBrowserTests.peer(9999)
+            scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
+            #expect(scene.loop.run(within: 3) { scene.listed[real.id] != nil })
+        }
+    }
+
+    @Test("When made-up peers of one machine fill the list, a real one gets in, stays, and so do those that were there")
+    func full() async throws {
+        try await onThread {
+            let scene = try Scene(atMost: 200)
+            func real(_ number: Int) throws -> PeerID {
+                let peer = try ServiceBrowserTests.peer(9000 + number)
+                scene.network.appear("real \(number)", peer, host: "real\(number)", [10, 0, 0, UInt8(number)])
+                return peer.id
+            }
+            var reals = [try real(1)]
+            #expect(scene.loop.run { scene.listed[reals[0]] != nil })
+            for number in 0..<400 {
+                let peer = try ServiceBrowserTests.peer(number)
+                scene.network.appear("fake \(number)", peer, host: "fakes", [10, 9, 9, 9])
+            }
+            #expect(scene.loop.run { scene.listed.count == 200 })
+            for number in 2...20 { reals.append(try real(number)) }
+            #expect(scene.loop.run(within: 5) { reals.allSatisfy { scene.listed[$0] != nil } })
+            for number in 400..<600 {
+                let peer = try ServiceBrowserTests.peer(number)
+                scene.network.appear("fake \(number)", peer, host: "fakes", [10, 9, 9, 9])
+            }
+            scene.loop.pass(1)
+            #expect(reals.allSatisfy { scene.listed[$0] != nil } && scene.listed.count == 200)
+        }
+    }
+
+    @Test("Where each made-up peer has an address of its own a real one gets in too, and who has proved its key stays")
+    func noCrowd() async throws {
+        try await onThread {
+            let scene = try Scene(atMost: 50)
+            let friend = try ServiceBrowserTests.peer(9001), real = try ServiceBrowserTests.peer(9002)
+            scene.network.appear("friend", friend, host: "friend", [10, 0, 0, 1])
+            scene.browser.favour(friend.id)
+            #expect(scene.loop.run { scene.listed[friend.id] != nil })
+            for number in 0..<300 {
+                let peer = try ServiceBrowserTests.peer(number)
+                scene.network.appear("fake \(number)", peer, host: "h\(number)", ServiceBrowserTests.address(number))
+                if number % 10 == 0 { scene.loop.pass(0.02) }
+            }
+            #expect(scene.loop.run { scene.listed.count == 50 })
+            scene.network.appear("real", real, host: "real", [10, 0, 0, 2])
+            #expect(scene.loop.run(within: 5) { scene.listed[real.id] != nil })
+            #expect(scene.listed[friend.id] != nil && scene.listed.count <= 50)
+            let lost = scene.changes.contains { $0 == .lost(friend.id) }
+            #expect(!lost)
+        }
+    }
+
+    @Test("However many names come, a bounded number of them is kept")
+    func bounded() async throws {
+        try await onThread {
+            let scene = try Scene(atMost: 50)
+            for number in 0..<5000 { try Self.fake(number, .silent, in: scene.network) }
+            scene.loop.pass(3)
+            #expect(scene.network.mostObjects <= 1000)
+            #expect((scene.network.asked[.text] ?? 0) < 1000)
+        }
+    }
+}
