@@ -233,6 +233,16 @@ struct HistoryTests {
         let files = try lab.run(2, "history", "files", "note")
         #expect(try await files.exitStatus() == 0)
         #expect(files.lines.count == 1)
+        // People read local time (POSIX turns the sign of an offset round).
+        var hours: [Int] = []
+        for zone in ["UTC0", "XYZ-5"] {
+            let home = "PEERCONNECT_HOME=\(lab.home(2))"
+            let local = try lab.tool(2, "env", "TZ=\(zone)", home, Lab.binary, "history", "files", "note")
+            #expect(try await local.exitStatus() == 0)
+            let time = try #require(local.lines.first?.split(separator: "\t").dropFirst().first)
+            hours.append(try #require(Int(time.dropFirst("2026-11-30 ".count).prefix(2))))
+        }
+        #expect((hours[0] + 5) % 24 == hours[1])
     }
 
     @Test("Without history no word that was said is in any file")

@@ -76,4 +76,34 @@ struct TerminalTests {
         if way == .stopped { #expect(try said("meanwhile") == said("before")) }
         #expect(try said("code") == "\(way.signal.map { 128 + $0 } ?? 0)\n")
     }
+
+    @Test("In plain lines the first Ctrl-C says what would end, and the second ends it as the signal does")
+    func plainInterrupt() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/peerconnect-int-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let options = ["chat", "--discovery", "off", "--port", "0", "--no-history"]
+        let member = try Running(
+            name: "member", script: "/usr/bin/env", state: folder, home: folder,
+            arguments: [Lab.binary] + options + ["--json", "--home", folder + "/b", "--name", "bob", "--accept", "all"])
+        let port = try #require(try await member.event("ready")["port"] as? Int)
+        let command =
+            "trap : INT; '\(Lab.binary)' \(options.joined(separator: " ")) --plain --home '\(folder)/a' --name ada "
+            + "--invite 127.0.0.1:\(port); echo $? >'\(folder)/code'"
+        let program = try Running(
+            name: "tty", script: "/usr/bin/env", state: folder, home: folder,
+            arguments: [
+                "TERM=xterm", "/usr/bin/script", "-qfc", "exec /bin/bash -c \"\(command.replacing("$", with: "\\$"))\"",
+                "/dev/null",
+            ])
+        try await program.output("Chat started with bob")
+        program.write("half a line\u{3}")
+        try await program.output("Ctrl-C again leaves, which ends the chat for 1 member.")
+        program.write("\u{3}")
+        _ = try await program.exitStatus()
+        #expect(try String(contentsOfFile: folder + "/code", encoding: .utf8) == "130\n")
+        _ = try await member.event("chat.ended")
+        member.send("/quit")
+        _ = try await member.exitStatus()
+    }
 }
