@@ -23,7 +23,8 @@ struct FloodTests {
         var times: [Double] = []
         for number in 1...3 where times.allSatisfy({ $0 > 5 }) {
             let there = try await lab.chat(3, "--accept", "all", "--name", "real \(number)")
-            let start = try #require(try await there.event("discovery") { $0.text("state") == "published" }.moment)
+            let start = try #require(
+                try await there.event("discovery", within: 60) { $0.text("state") == "published" }.moment)
             let found = try await here.event("peer.found", within: 60) { $0.name(of: "peer") == "real \(number)" }
             times.append(try #require(found.moment) - start)
             try await there.lists("p1", within: 60)
