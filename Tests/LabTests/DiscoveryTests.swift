@@ -73,7 +73,8 @@ struct DiscoveryTests {
         try await one.event("message", within: 2) { $0.text("text") == "still here" }
         try lab.lan("bus", "2", "start")
         try lab.lan("avahi", "2", "start")
-        try await two.event("discovery", within: 10) { $0.text("state") == "published" }
+        // It takes 5 s; beside other tests D-Bus has answered only after 10 s.
+        try await two.event("discovery", within: 20) { $0.text("state") == "published" }
         try await one.lists("p2", within: 10)
         try await two.lists("p1", within: 10)
         for program in [one, two] {
