@@ -61,6 +61,7 @@ struct DiscoveryTests {
 
     @Test("D-Bus may be restarted under a running program and its chat")
     func busRestarts() async throws {
+        try await QuietMachine.come()
         let lab = try Lab(hosts: 2)
         let (one, two) = try await pair(lab, .daemon)
         one.send("/invite p2")
@@ -73,8 +74,7 @@ struct DiscoveryTests {
         try await one.event("message", within: 2) { $0.text("text") == "still here" }
         try lab.lan("bus", "2", "start")
         try lab.lan("avahi", "2", "start")
-        // It takes 5 s; beside other tests D-Bus has answered only after 10 s.
-        try await two.event("discovery", within: 20) { $0.text("state") == "published" }
+        try await two.event("discovery", within: 10) { $0.text("state") == "published" }
         try await one.lists("p2", within: 10)
         try await two.lists("p1", within: 10)
         for program in [one, two] {
@@ -243,6 +243,7 @@ struct DiscoveryTests {
         "500 peers are listed within 2 s of a start, by as many objects as a daemon allows", arguments: BackEnd.allCases
     )
     func many(backEnd: BackEnd) async throws {
+        try await QuietMachine.come()
         let lab = try backEnd.lab(hosts: 2)
         let script = lab.folder + "/many.py"
         try Data(Self.many.utf8).write(to: URL(filePath: script))

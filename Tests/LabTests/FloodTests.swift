@@ -10,6 +10,7 @@ struct FloodTests {
         "Beside 2,200 false adverts a real peer is listed within 5 s, and sees the others",
         arguments: DiscoveryTests.BackEnd.allCases)
     func newcomer(backEnd: DiscoveryTests.BackEnd) async throws {
+        try await QuietMachine.come()
         let lab = try backEnd.lab(hosts: 3)
         // The flood's own machine needs no daemon, which would only cost time here.
         if backEnd == .daemon { try lab.lan("avahi", "2", "stop") }
