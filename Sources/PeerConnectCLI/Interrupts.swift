@@ -17,7 +17,9 @@ final class Interrupts: Sendable {
     init(leave: @escaping @Sendable () -> Void = {}) { self.leave = leave }
 
     /// From now on `ask` is called for the first one: it says what would end, or leaves.
-    func take(_ ask: @escaping @Sendable () -> Void) { state.withLock { $0.ask = ask } }
+    ///
+    /// With `nil` the first one leaves, as before.
+    func take(_ ask: (@Sendable () -> Void)?) { state.withLock { $0.ask = ask } }
 
     /// A signal has come; false when the program is to leave, which a second one says whatever the first led to.
     func note(at now: Instant) -> Bool {

@@ -63,6 +63,8 @@ struct AdvertTable {
         let addresses: [PeerAddress]
         /// The later one counts when two disagree about name or state.
         let order: UInt64
+        /// Of when it was first here: those that came last go first.
+        let arrival: UInt64
     }
 
     /// Of one peer, so that a flood under its ID does not make every change of it slow.
@@ -80,8 +82,11 @@ struct AdvertTable {
     private static let toldAtMost = 16
     private let atMost: Int
     private var crowds = Crowds()
-    /// Those who have proved their key.
-    private var favoured: Set<PeerID> = []
+    /// Those whom the user knows, and those who have proved their key: nobody made them up.
+    private var known: Set<PeerID> = []
+    private var proved: Set<PeerID> = []
+    /// Keys cost nothing, so not everybody who has one is remembered.
+    private var provedAtMost: Int { atMost / 2 }
 
     init(own: OwnRun, atMost: Int = Limits.listedPeers) {
         self.own = own
@@ -99,9 +104,11 @@ struct AdvertTable {
         guard owners[name] != nil || !addresses.isEmpty && owners.count < atMost else { return [] }
         let previous = owners.updateValue(advert.id, forKey: name)
         order += 1
-        let instance = Instance(name: name, advert: advert, addresses: addresses, order: order)
         let index = previous == advert.id ? instances[advert.id]?.firstIndex { $0.name == name } : nil
-        if let index, let old = instances[advert.id]?[index] {
+        let old = index.flatMap { instances[advert.id]?[$0] }
+        let instance = Instance(
+            name: name, advert: advert, addresses: addresses, order: order, arrival: old?.arrival ?? order)
+        if let index, let old {
             crowds.remove(old.addresses, of: advert.id)
             instances[advert.id]?[index] = instance
         } else {
@@ -115,8 +122,13 @@ struct AdvertTable {
 
     // MARK: When there are too many
 
-    /// This peer is none that somebody made up.
-    mutating func favour(_ id: PeerID) { if favoured.count < atMost / 2 { favoured.insert(id) } }
+    /// Those whom the user knows now.
+    mutating func know(_ ids: Set<PeerID>) { known = ids }
+
+    /// This peer has proved its key.
+    mutating func prove(_ id: PeerID) { if proved.count < provedAtMost { proved.insert(id) } }
+
+    private func mayBeMadeUp(_ id: PeerID) -> Bool { !known.contains(id) && !proved.contains(id) }
 
     /// Whether this instance would be one too many.
     func hasNoRoom(for name: String, _ advert: Advert) -> Bool {
@@ -126,21 +138,23 @@ struct AdvertTable {
 
     /// Which instance is to go for a new one that says this; `nil` when the new one is to stay out.
     ///
-    /// Who comes from where a crowd comes from stays out, and one of the largest crowd goes first. Where there is no crowd anyone may
-    /// have been made up, and so may the new one: then chance decides.
+    /// Who comes from where a crowd comes from stays out, and the last to come of the largest crowd goes first. Where there is no
+    /// crowd anyone may have been made up, and so may the new one: then it is the last to come of a few taken by chance, so that
+    /// those who have been here for long stay and the last ones do not push each other out at once.
     func victim(for advert: Advert, _ addresses: [PeerAddress]) -> String? {
-        guard favoured.contains(advert.id) || !crowds.isCrowd(addresses, of: advert.id) else { return nil }
-        if let key = crowds.largest {
-            var newest: Instance?
-            for (id, list) in instances where !favoured.contains(id) {
-                for instance in list where newest.map({ $0.order < instance.order }) ?? true {
-                    if crowds.isPart(of: key, instance.addresses, of: id) { newest = instance }
-                }
-            }
-            if let newest { return newest.name }
+        guard !mayBeMadeUp(advert.id) || !crowds.isCrowd(addresses, of: advert.id) else { return nil }
+        let candidates = instances.lazy.filter { mayBeMadeUp($0.key) }.flatMap { id, all in all.map { (id, $0) } }
+        if let crowd = crowds.largest {
+            let newest = candidates.filter { crowds.isPart(of: crowd, $1.addresses, of: $0) }
+                .max { $0.1.arrival < $1.1.arrival }
+            if let newest { return newest.1.name }
         }
-        return owners.lazy.filter { !favoured.contains($0.value) }.randomElement()?.key
+        let all = Array(candidates)
+        return (0..<Self.drawn).compactMap { _ in all.randomElement()?.1 }.max { $0.arrival < $1.arrival }?.name
     }
+
+    /// So one of the older half goes once in 65,536 times.
+    private static let drawn = 16
 
     // MARK: The own ID
 

@@ -79,7 +79,8 @@ package final class Discovery: Sendable {
                 }
                 if let interfaces = notes.interfaces { engine.set(interfaces) }
                 if let advert = notes.advert { engine.set(advert) }
-                for id in notes.favoured { engine.favour(id) }
+                if let known = notes.known { engine.know(known) }
+                for id in notes.proved { engine.prove(id) }
                 for (id, done) in notes.refreshes { engine.refresh(id, done) }
                 for done in notes.counts { done(engine.objects) }
             }
@@ -108,10 +109,11 @@ package final class Discovery: Sendable {
     /// Tells what interfaces and addresses the machine has now.
     package func set(_ interfaces: [LocalInterface]) { mail.post { $0.interfaces = interfaces } }
 
-    /// Tells whom nobody made up: peers that have proved their key, and those that did so before.
-    ///
-    /// They stay listed when a flood of adverts leaves no room.
-    package func favour(_ ids: Set<PeerID>) { mail.post { $0.favoured.formUnion(ids) } }
+    /// Tells whom the user knows now; they stay listed when a flood of adverts leaves no room.
+    package func know(_ ids: Set<PeerID>) { mail.post { $0.known = ids } }
+
+    /// Tells that a peer has proved its key; it stays listed like one that is known, unless too many have.
+    package func prove(_ id: PeerID) { mail.post { $0.proved.insert(id) } }
 
     /// Looks a peer's addresses up again and gives what is known of each instance afterwards, which takes a second.
     ///

@@ -54,7 +54,9 @@ final class DiscoveryEngine {
         publisher.interfacesChanged()
     }
 
-    func favour(_ id: PeerID) { browser.favour(id) }
+    func know(_ ids: Set<PeerID>) { browser.know(ids) }
+
+    func prove(_ id: PeerID) { browser.prove(id) }
 
     func refresh(_ id: PeerID, _ done: @escaping ([[PeerAddress]]) -> Void) { browser.refresh(id, done) }
 

@@ -7,7 +7,8 @@ final class DiscoveryMail: Sendable {
     struct Notes: Sendable {
         var advert: Advert?
         var interfaces: [LocalInterface]?
-        var favoured: Set<PeerID> = []
+        var known: Set<PeerID>?
+        var proved: Set<PeerID> = []
         var refreshes: [(PeerID, @Sendable ([[PeerAddress]]) -> Void)] = []
         var counts: [@Sendable (Int?) -> Void] = []
         var isStopping = false

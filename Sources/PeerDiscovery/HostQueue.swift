@@ -1,11 +1,15 @@
-/// Newcomers whose host is known: the hosts take turns, and one with many instances has few of them asked about at a time.
+/// Newcomers whose host is known: the hosts take turns, the newest every other one, and one with many instances has few of them
+/// asked about at a time.
 struct HostQueue {
     private static let perHost = 8
 
     private var waiting: [String: [ServiceInstance]] = [:]
-    /// Hosts in `waiting`, the one whose turn it is first.
+    /// Hosts in `waiting`, the one that has waited longest first.
     private var order: [String] = []
+    private var isNewestsTurn = false
     private var taken: [String: Int] = [:]
+    /// How many are being asked about.
+    private(set) var asked = 0
 
     mutating func add(_ instance: ServiceInstance, on host: String) {
         if waiting[host] == nil { order.append(host) }
@@ -14,7 +18,10 @@ struct HostQueue {
 
     /// The next one, which takes a place on its host.
     mutating func next() -> (ServiceInstance, host: String)? {
-        guard let index = order.firstIndex(where: { taken[$0, default: 0] < Self.perHost }) else { return nil }
+        let hasPlace = { [taken] (host: String) in taken[host, default: 0] < Self.perHost }
+        isNewestsTurn.toggle()
+        let found = isNewestsTurn ? order.lastIndex(where: hasPlace) : order.firstIndex(where: hasPlace)
+        guard let index = found else { return nil }
         let host = order.remove(at: index)
         guard var list = waiting.removeValue(forKey: host), !list.isEmpty else { return nil }
         let instance = list.removeFirst()
@@ -23,12 +30,15 @@ struct HostQueue {
             order.append(host)
         }
         taken[host, default: 0] += 1
+        asked += 1
         return (instance, host)
     }
 
     /// Gives a place back.
     mutating func leave(_ host: String) {
-        let count = taken[host, default: 1] - 1
+        guard let before = taken[host] else { return }
+        asked -= 1
+        let count = before - 1
         taken[host] = count > 0 ? count : nil
     }
 

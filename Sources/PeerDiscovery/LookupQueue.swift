@@ -134,7 +134,8 @@ final class LookupQueue {
     }
 
     private func greetOnHost() -> Bool {
-        guard let (instance, host) = hosts.next() else { return false }
+        // The rest of the places is for a glance at newcomers, which takes no time.
+        guard hosts.asked < pace.places * 3 / 4, let (instance, host) = hosts.next() else { return false }
         ask(instance, on: host)
         return true
     }
@@ -147,7 +148,7 @@ final class LookupQueue {
     }
 
     private func greetSilent() -> Bool {
-        guard !silent.isEmpty, silentGreeted.count < min(Self.silentAtOnce, pace.places / 2) else { return false }
+        guard !silent.isEmpty, silentGreeted.count < min(Self.silentAtOnce, pace.places / 8) else { return false }
         let instance = silent.removeFirst()
         silentGreeted.insert(Key(instance))
         ask(instance)
@@ -183,7 +184,7 @@ final class LookupQueue {
     private func ask(_ instance: ServiceInstance, on host: String? = nil) {
         let key = Key(instance)
         greeted.updateValue(host, forKey: key)
-        instance.lookFirst { [weak self, unowned instance] in
+        instance.lookFirst(isHurried: host != nil && pace.isDistrustful) { [weak self, unowned instance] in
             guard let self, leave(key) else { return }
             pace.judge(isSilent: instance.addresses.isEmpty)
             if instance.addresses.isEmpty { unanswered.append(instance) } else { answered.append(instance) }

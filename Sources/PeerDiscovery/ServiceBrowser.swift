@@ -49,7 +49,9 @@ final class ServiceBrowser {
     }
 
     /// This peer has proved its key, so it is none that somebody made up: it stays listed when others have to go.
-    func favour(_ id: PeerID) { table.favour(id) }
+    func know(_ ids: Set<PeerID>) { table.know(ids) }
+
+    func prove(_ id: PeerID) { table.prove(id) }
 
     /// Looks by way of this back end from now on.
     func attach(_ backend: any AvahiBackend) throws(AvahiError) {
@@ -171,8 +173,11 @@ final class ServiceBrowser {
     }
 
     private func leaveOut(_ instance: ServiceInstance) {
-        if vain.count >= Self.vainAtMost { vain = [] }
-        vain.insert(DNSName.folded(instance.name).hashValue)
+        // Once it has said something it is not looked for in vain when it is told again.
+        if instance.advert == nil {
+            if vain.count >= Self.vainAtMost { vain = [] }
+            vain.insert(DNSName.folded(instance.name).hashValue)
+        }
         isOverfull = true
         drop(instance)
     }

@@ -9,6 +9,8 @@ final class ServiceInstance {
 
     /// Who has not answered by then is followed like the others, and listed when it answers.
     private static let firstLimit = 1.0
+    /// Time for one question and its answer, which may wait for 120 ms to be sent with others (RFC 6762, section 6).
+    private static let hurriedLimit = 0.25
     /// When Avahi does not say that it has told all it knows.
     private static let peekLimit = 2.0
 
@@ -84,7 +86,9 @@ final class ServiceInstance {
     }
 
     /// Asks for everything at once, so that it is listed soon; `done` when that is over, however it went.
-    func lookFirst(_ done: @escaping () -> Void) {
+    ///
+    /// Where its host is known `isHurried` may be said: then its address came with that and is told at once, or is not there.
+    func lookFirst(isHurried: Bool, _ done: @escaping () -> Void) {
         let end = { [weak self] in
             guard let self, let timer = firstTimer else { return }
             timer.cancel()
@@ -97,7 +101,8 @@ final class ServiceInstance {
             if let self, let service { read(service) }
             end()
         }
-        firstTimer = loop.after(firstLook == nil ? 0 : Self.firstLimit) { end() }
+        let limit = isHurried ? Self.hurriedLimit : Self.firstLimit
+        firstTimer = loop.after(firstLook == nil ? 0 : limit) { end() }
     }
 
     private func read(_ service: ResolvedService) {

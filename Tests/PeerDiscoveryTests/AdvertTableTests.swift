@@ -122,4 +122,49 @@ final class AdvertTableTests {
         #expect(table.peers.map(\.places.count) == [16])
         #expect(table.peers.map(\.isBusy) == [true])
     }
+
+    // MARK: Too many
+
+    private func address(_ number: Int) -> PeerAddress {
+        PeerAddress(.v4([10, 1, UInt8(number / 256), UInt8(number % 256)]), port: 27182)
+    }
+
+    private func numbered(_ number: Int, run: String = "abcdefgh") throws -> Advert {
+        let digest = Digest([UInt8](repeating: 7, count: 30) + [UInt8(number / 256), UInt8(number % 256)])
+        return Advert(
+            id: PeerID(try #require(digest)), name: "p\(number)", versions: ada.versions, isBusy: false, kind: .chat,
+            run: run, revision: 1, port: 0)
+    }
+
+    @Test("Where no two come from one place, those who came first stay, whatever they say meanwhile")
+    func firstStay() throws {
+        table = AdvertTable(own: OwnRun(id: own.id, run: own.run), atMost: 100)
+        for number in 0..<600 {
+            let new = try numbered(number)
+            if table.hasNoRoom(for: new.name, new) {
+                _ = table.remove(try #require(table.victim(for: new, [address(number)])))
+            }
+            #expect(table.set(new.name, new, [address(number)]).count == 1)
+            // Who changes does not become a newcomer by that.
+            let changed = try numbered(number % 25, run: "run\(number)")
+            _ = table.set(changed.name, changed, [address(number % 25)])
+        }
+        let here = Set(table.peers.map(\.id))
+        #expect(here.count == 100)
+        for number in 0..<25 { #expect(here.contains(try numbered(number).id)) }
+    }
+
+    @Test("Everyone who is known stays, however many have proved a key before")
+    func knownStay() throws {
+        table = AdvertTable(own: OwnRun(id: own.id, run: own.run), atMost: 100)
+        for number in 1000..<1100 { table.prove(try numbered(number).id) }
+        let friends = try (0..<100).map { try numbered($0) }
+        table.know(Set(friends.map(\.id)))
+        for (number, friend) in friends.enumerated() { _ = table.set(friend.name, friend, [address(number)]) }
+        let stranger = try numbered(5000)
+        #expect(table.hasNoRoom(for: stranger.name, stranger))
+        #expect(table.victim(for: stranger, [address(5000)]) == nil)
+        table.know([])
+        #expect(table.victim(for: stranger, [address(5000)]) != nil)
+    }
 }

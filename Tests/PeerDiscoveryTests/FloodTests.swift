@@ -49,7 +49,7 @@ struct FloodTests {
                 number += 1
                 return scene.listed[real.id] != nil
             }
-            #expect(isListed)
+            #expect(isListed, "\(fake)")
             #expect(scene.network.mostObjects <= 1000)
             // It is followed like any other.
             let busy = try ServiceBrowserTests.peer(9999, isBusy: true)
@@ -105,7 +105,7 @@ struct FloodTests {
             let scene = try Scene(atMost: 50)
             let friend = try ServiceBrowserTests.peer(9001), real = try ServiceBrowserTests.peer(9002)
             scene.network.appear("friend", friend, host: "friend", [10, 0, 0, 1])
-            scene.browser.favour(friend.id)
+            scene.browser.prove(friend.id)
             #expect(scene.loop.run { scene.listed[friend.id] != nil })
             for number in 0..<300 {
                 let peer = try ServiceBrowserTests.peer(number)

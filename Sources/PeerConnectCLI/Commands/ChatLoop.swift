@@ -96,6 +96,7 @@ struct ChatLoop {
             await advance()
         }
         live?.close()
+        run.world.interrupts.take(nil)
         queue.close()
         return status
     }

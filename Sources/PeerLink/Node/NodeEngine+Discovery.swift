@@ -35,7 +35,7 @@ extension NodeEngine {
         self.discovery = discovery
         lastAdvert = settings.isVisible ? advert : nil
         discovery.start(advert: lastAdvert)
-        discovery.favour(machine.settings.acquaintances.ids)
+        discovery.know(machine.settings.acquaintances.ids)
         followInterfaces()
         watchForSleep()
     }
@@ -147,7 +147,7 @@ extension NodeEngine {
 
     /// It proved its key on a connection, whoever made that.
     func answered(_ id: PeerID) {
-        if nearby[id] != nil { discovery?.favour([id]) }
+        if nearby[id] != nil { discovery?.prove(id) }
         guard reachability.answered(id), let peer = nearby[id] else { return }
         list(peer)
     }

@@ -9,7 +9,7 @@ extension NodeEngine {
         guard !isStopped else { return }
         machine.know(acquaintances, at: moment)
         for event in directory.know(acquaintances) { emit(event) }
-        discovery?.favour(acquaintances.ids)
+        discovery?.know(acquaintances.ids)
         carryOutEffects()
     }
 }

@@ -1,3 +1,5 @@
+internal import PeerModel
+
 /// Finished lines are wrapped here and not by the terminal: between words, and with what follows indented, so that no
 /// part of a long text can stand at the start of a row and pass for a line of the program or of another person.
 extension Row {
@@ -5,7 +7,7 @@ extension Row {
     ///
     /// A word that is longer than a row is cut between clusters. What is indented or behind a bar goes on below its own
     /// start, everything else two columns in.
-    func wrapped(to width: Int) -> [Row] { wrapped(to: width, givesLongWords: false) }
+    func wrapped(to width: Int) -> [Row] { wrapped(to: width, leavesLongWords: false) }
 
     /// Like `wrapped(to:)`, but for a finished line: a long word in ASCII, as a link or a hash, is one row that the
     /// terminal wraps itself, so that it is selected, opened and copied as one.
@@ -14,11 +16,11 @@ extension Row {
     /// a colon, and a word of which a part would begin that way is cut instead. Nor for a sentence of the program: all of
     /// these have blanks, no part of a word has one, and what follows such a word stands in the next row behind a bar,
     /// which in all lines means that a text goes on.
-    func printed(to width: Int) -> [Row] { wrapped(to: width, givesLongWords: true) }
+    func printed(to width: Int) -> [Row] { wrapped(to: width, leavesLongWords: true) }
 
-    private func wrapped(to width: Int, givesLongWords: Bool) -> [Row] {
+    private func wrapped(to width: Int, leavesLongWords: Bool) -> [Row] {
         guard columns > width, width > 0 else { return [self] }
-        var wrapper = Wrapper(width: width, indent: hang(in: width), givesLongWords: givesLongWords)
+        var wrapper = Wrapper(width: width, indent: hang(in: width), leavesLongWords: leavesLongWords)
         var blanks = Row(), word = Row()
         for cell in self {
             if cell.text != " " {
@@ -42,36 +44,41 @@ extension Row {
 /// Sets words into rows.
 private struct Wrapper {
     /// Where there is less room a bar and a word are not worth it.
-    private static let givesAtLeast = 16
+    private static let leavesAtLeast = 16
     private static let bar: Row = "  | ".map { Cell($0, .plain) }
 
     private let width: Int
     private let indent: Row
-    private let givesLongWords: Bool
+    private let leavesLongWords: Bool
     private(set) var rows: [Row] = [[]]
     /// The last row has an indent at most.
     private var isFresh = true
     /// The last row is a word that the terminal wraps.
-    private var isGiven = false
+    private var isLeft = false
 
-    init(width: Int, indent: Int, givesLongWords: Bool) {
+    init(width: Int, indent: Int, leavesLongWords: Bool) {
         self.width = width
         self.indent = Row(repeating: Cell(" ", .plain), count: indent)
-        self.givesLongWords = givesLongWords && width >= Self.givesAtLeast
+        self.leavesLongWords = leavesLongWords && width >= Self.leavesAtLeast
     }
 
     /// Blanks at the end of a row are dropped.
     mutating func add(_ word: Row, behind blanks: Row) {
         guard !word.isEmpty else { return }
-        if isGiven { breakRow(Self.bar) }
-        let start = isFresh ? max(indent.count, rows[rows.count - 1].columns) : indent.count
+        if isLeft {
+            breakRow(Self.bar)
+        } else if isFresh, blanks.columns < width {
+            rows[rows.count - 1] += blanks
+        }
+        let gap = isFresh ? 0 : blanks.columns
+        let start = isFresh ? rows[rows.count - 1].columns : indent.count
         let fitsNext = word.columns <= width - start
-        if givesLongWords, !fitsNext, give(word) { return }
-        let gap = rows[rows.count - 1].columns + blanks.columns
+        if leavesLongWords, !fitsNext, leave(word, from: start) { return }
         // A word that is too long for any row begins in this one, if that much fits.
-        if !isFresh, fitsNext ? gap + word.columns > width : gap + word[0].columns > width {
+        let needed = gap + (fitsNext ? word.columns : word[0].columns)
+        if !isFresh, rows[rows.count - 1].columns + needed > width {
             breakRow(indent)
-        } else if gap < width, rows.last != Self.bar {
+        } else if !isFresh {
             rows[rows.count - 1] += blanks
         }
         for cell in word {
@@ -82,26 +89,24 @@ private struct Wrapper {
     }
 
     /// Leaves a word to the terminal, in a row of its own, if no part of it may be taken for something else.
-    private mutating func give(_ word: Row) -> Bool {
-        let start = isFresh ? rows[rows.count - 1].columns : indent.count
-        guard word.allSatisfy(\.isASCII), !word.dropFirst(width - start).isEmpty else { return false }
+    private mutating func leave(_ word: Row, from start: Int) -> Bool {
+        guard word.allSatisfy(\.isASCII) else { return false }
         for part in stride(from: width - start, to: word.count, by: width) where Self.beginsLikeName(word[part...]) {
             return false
         }
         if !isFresh { breakRow(indent) }
         rows[rows.count - 1] += word
-        (isFresh, isGiven) = (false, true)
+        (isFresh, isLeft) = (false, true)
         return true
     }
 
-    /// Whether a colon comes behind nothing but what a name has that is shown without quotes.
+    /// Whether a colon comes so early that a name could stand before it: of 63 bytes at most, whatever it is made of.
     private static func beginsLikeName(_ part: ArraySlice<Cell>) -> Bool {
-        let name = part.prefix { $0.text.allSatisfy { $0.isLetter || $0.isNumber || "-_'@.&".contains($0) } }
-        return part.dropFirst(name.count).first?.text == ":"
+        part.prefix(DisplayName.maximumBytes + 1).contains { $0.text == ":" }
     }
 
     private mutating func breakRow(_ start: Row) {
         rows.append(start)
-        (isFresh, isGiven) = (true, false)
+        (isFresh, isLeft) = (true, false)
     }
 }
