@@ -4,7 +4,7 @@ internal import PeerSystem
 internal import PeerTLS
 internal import PeerWire
 
-typealias LandingOpener = @Sendable (String, TransferID, OfferBody) throws(TransferFailure) -> Landing
+typealias LandingOpener = @Sendable (String, TransferID, OfferBody, PublicKey) throws(TransferFailure) -> Landing
 
 /// Bytes that come in: asked for from a neighbour, kept by a thread of their own.
 extension NodeEngine {
@@ -29,15 +29,23 @@ extension NodeEngine {
 
     /// Manifests are held in memory while their files are received.
     private static let manifestsAtOnce = UInt64(Limits.manifest)
+    /// How long the thread of an interrupted attempt may take to end: a write or two.
+    private static let formerLanding = 5.0
 
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
+        var former: Landing?
+        if let job = hub.jobs[transfer], job.source == nil, !job.isSpooled { former = supersede(job) }
+        guard let key = PublicKey(spki: source.key) else { return }
         let downloads = settings.downloads, promised = hub.promised, openLanding = openLanding
         let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
-        let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
+        let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = {
+            [former] () throws(TransferFailure) in
             guard !isTooMuch else { throw .tooLarge }
-            guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
-            return .landing(try openLanding(downloads, transfer, body))
+            former?.waitUntilLeft(seconds: Self.formerLanding)
+            let missing = body.size - Landing.bytesHere(of: transfer, size: body.size, in: downloads)
+            guard FreeSpace.isEnough(for: missing, at: downloads, promised: promised) else { throw .diskFull }
+            return .landing(try openLanding(downloads, transfer, body, key))
         }
         if let job = hub.jobs[transfer] {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
@@ -98,7 +106,7 @@ extension NodeEngine {
                 self?.loop.post { self?.assumeIsolated { $0.notBegun(keeper, error) } }
                 return
             }
-            self?.loop.post { self?.assumeIsolated { $0.begun(keeper, keeping, queue) } }
+            self?.loop.post { self?.assumeIsolated { $0.begun(keeper, keeping, queue, ledger) } }
             let intake = PieceIntake(
                 keeping: keeping, queue: queue, ledger: ledger, transfer: transfer, key: key,
                 progress: { bytes in
@@ -128,24 +136,35 @@ extension NodeEngine {
     }
 
     /// There is a place: now the bytes may come.
-    private func begun(_ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue) {
+    private func begun(
+        _ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue, _ ledger: PieceLedger
+    ) {
         guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
+            if case .landing(let landing) = keeping, hub.jobs[keeper.transfer]?.isContinuable == false {
+                _ = landing.giveUp(keeping: false)
+            }
             queue.dismiss()
             // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
             guard case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
             return report(.notBegun(keeper.transfer, .left))
         }
+        var kept = KeptPieces(keeper.transfer)
         switch keeping {
         case .landing(let landing):
             job.landing = landing
+            kept = landing.kept
+            ledger.take(kept)
             if !job.isSpooled { job.store.keep(in: landing) }
         case .spool(let spool): job.store.keep(in: spool)
         }
         switch keeper.feed {
-        case .neighbour(let connection): fetch(job, queue, from: connection)
+        case .neighbour(let connection): fetch(job, queue, behind: kept, from: connection)
         case .spool:
-            start("feed", LocalFeed(store: job.store, source: job.ledger, queue: queue).run) { queue.fail(.ended) }
+            let feed = LocalFeed(store: job.store, source: job.ledger, queue: queue, start: kept.count)
+            start("feed", feed.run) { queue.fail(.ended) }
         }
+        guard kept.count > 0 else { return }
+        report(.continues(keeper.transfer, ledger.range(of: kept.count).upperBound))
     }
 
     private func ended(_ keeper: Keeper, _ outcome: PieceIntake.Outcome) {
@@ -198,29 +217,31 @@ extension NodeEngine {
     // MARK: The connection
 
     /// Asks a neighbour for the bytes, and dials if this side dialled the control connection.
-    private func fetch(_ job: TransferJob, _ queue: ArrivalQueue, from id: ConnectionID) {
+    private func fetch(_ job: TransferJob, _ queue: ArrivalQueue, behind kept: KeptPieces, from id: ConnectionID) {
         guard let connection = connections[id], let remote = connection.remote else { return queue.fail(.ended) }
         let ticket = randomBytes(16)
-        let get = Get(transfer: job.transfer, ticket: ticket, piece: 0)
+        let get = Get(transfer: job.transfer, ticket: ticket, piece: kept.count, proof: kept.proof)
         if connection.isDialled {
-            receiving(job, queue, .dial(route(connection, remote, Open(transfer: job.transfer, ticket: ticket))))
+            let open = Open(transfer: job.transfer, ticket: ticket)
+            receiving(job, queue, from: kept.count, .dial(route(connection, remote, open)))
         } else {
             let deadline = BootClock.now() + Limits.ticketLifetime
             hub.issue(
                 ticket,
                 Ticket(
-                    transfer: job.transfer, peer: remote.peer.id, use: .receive(job, queue), deadline: deadline))
+                    transfer: job.transfer, peer: remote.peer.id, use: .receive(job, queue, from: kept.count),
+                    deadline: deadline))
             rearm()
         }
         handle(connection.send(.get(get)), of: connection)
     }
 
-    func receiving(_ job: TransferJob, _ queue: ArrivalQueue, _ origin: DataOrigin) {
+    func receiving(_ job: TransferJob, _ queue: ArrivalQueue, from piece: UInt64, _ origin: DataOrigin) {
         let pump = Pump(), receiver = PieceReceiver(queue: queue, ledger: job.ledger)
         job.receiving = pump
         start("receive") {
             do throws(StreamError) {
-                try pump.run(origin) { (stream) throws(StreamError) in receiver.run(&stream, from: 0) }
+                try pump.run(origin) { (stream) throws(StreamError) in receiver.run(&stream, from: piece) }
             } catch {
                 queue.fail(error)
             }

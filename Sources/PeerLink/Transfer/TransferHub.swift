@@ -5,8 +5,8 @@ internal import PeerWire
 /// What a ticket is good for: one data connection, from one peer, for 30 s.
 struct Ticket {
     enum Use {
-        case send(TransferJob, from: UInt64)
-        case receive(TransferJob, ArrivalQueue)
+        case send(TransferJob, PieceLedger, from: UInt64)
+        case receive(TransferJob, ArrivalQueue, from: UInt64)
     }
 
     let transfer: TransferID
@@ -16,7 +16,7 @@ struct Ticket {
 
     /// Nobody came for it, so nothing will ever arrive in its queue.
     func expire(_ error: StreamError) {
-        if case .receive(_, let queue) = use { queue.fail(error) }
+        if case .receive(_, let queue, _) = use { queue.fail(error) }
     }
 }
 
@@ -26,6 +26,8 @@ struct TransferHub {
     private var tickets: [[UInt8]: Ticket] = [:]
     /// Threads that still write or tidy up here.
     var writers = 0
+    /// The chat in which each own transfer was offered last.
+    var offered: [TransferID: ChatID] = [:]
 
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
 

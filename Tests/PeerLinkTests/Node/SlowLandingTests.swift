@@ -29,8 +29,8 @@ extension NodeEngine {
     /// Makes the disk slow in the end.
     fileprivate func holdSync() -> Hold {
         let hold = Hold()
-        openLanding = { (folder, transfer, offer) throws(TransferFailure) in
-            try Landing(folder: folder, transfer: transfer, offer: offer) { (folder) throws(SystemError) in
+        openLanding = { (folder, transfer, offer, key) throws(TransferFailure) in
+            try Landing(folder: folder, transfer: transfer, offer: offer, signedBy: key) { (folder) throws(SystemError) in
                 hold.wait()
                 try folder.syncFileSystem()
             }
@@ -41,10 +41,10 @@ extension NodeEngine {
     /// Makes the disk slow in the beginning, and full then if it `fails`.
     fileprivate func holdOpening(fails: Bool) -> Hold {
         let hold = Hold()
-        openLanding = { (folder, transfer, offer) throws(TransferFailure) in
+        openLanding = { (folder, transfer, offer, key) throws(TransferFailure) in
             hold.wait()
             guard !fails else { throw .unwritable("There is no such folder.") }
-            return try Landing(folder: folder, transfer: transfer, offer: offer)
+            return try Landing(folder: folder, transfer: transfer, offer: offer, signedBy: key)
         }
         return hold
     }
