@@ -18,6 +18,7 @@ extension NodeEngine {
     /// What a thread that keeps bytes is there for.
     private struct Keeper: Sendable {
         let transfer: TransferID
+        let attempt: Int
         let isSpool: Bool
         let feed: Feed
         /// Bytes of all files.
@@ -94,8 +95,8 @@ extension NodeEngine {
         let isSpool = if case .neighbour = feed { job.isSpooled } else { false }
         let neighbour = source.connection.flatMap { connections[$0]?.remote?.peer } ?? source.sender
         let keeper = Keeper(
-            transfer: job.transfer, isSpool: isSpool, feed: feed, size: size, sender: source.sender,
-            neighbour: neighbour)
+            transfer: job.transfer, attempt: job.attempt, isSpool: isSpool, feed: feed, size: size,
+            sender: source.sender, neighbour: neighbour)
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
@@ -112,7 +113,7 @@ extension NodeEngine {
                 progress: { bytes in
                     // All of it always: the host then waits longer, until it is on the disk.
                     guard !isSpool, meter.isDue() || bytes == length else { return }
-                    self?.loop.post { self?.assumeIsolated { $0.report(.progress(transfer, bytes)) } }
+                    self?.loop.post { self?.assumeIsolated { $0.progressed(keeper, bytes) } }
                 })
             let outcome = intake.run()
             self?.loop.post { self?.assumeIsolated { $0.ended(keeper, outcome) } }
@@ -121,8 +122,14 @@ extension NodeEngine {
         }
     }
 
+    private func progressed(_ keeper: Keeper, _ bytes: UInt64) {
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return }
+        report(.progress(keeper.transfer, bytes))
+    }
+
     private func notBegun(_ keeper: Keeper, _ error: TransferFailure) {
         hub.writers -= 1
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return }
         let job = hub.jobs[keeper.transfer]
         job?.isWanted = false
         if keeper.isSpool {
@@ -139,6 +146,7 @@ extension NodeEngine {
     private func begun(
         _ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue, _ ledger: PieceLedger
     ) {
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return queue.dismiss() }
         guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
             if case .landing(let landing) = keeping, hub.jobs[keeper.transfer]?.isContinuable == false {
                 _ = landing.giveUp(keeping: false)
@@ -169,17 +177,18 @@ extension NodeEngine {
 
     private func ended(_ keeper: Keeper, _ outcome: PieceIntake.Outcome) {
         hub.writers -= 1
-        let transfer = keeper.transfer
+        let transfer = keeper.transfer, isSuperseded = hub.isSuperseded(keeper.transfer, keeper.attempt)
         switch outcome {
         case .landed(let landed, let partial):
-            report(.stored(transfer))
-            if let length = hub.jobs[transfer]?.ledger.length { report(.progress(transfer, length)) }
+            if !isSuperseded { report(.stored(transfer)) }
+            if let length = hub.jobs[transfer]?.ledger.length, !isSuperseded { report(.progress(transfer, length)) }
             emit(
                 .fileReceived(
                     ReceivedFiles(
                         transfer: transfer, from: keeper.sender, paths: landed.paths, size: keeper.size,
                         mended: landed.mended, skipped: landed.skipped)))
-            report(.received(transfer, partial == nil ? .verified : .partial, partial))
+            if !isSuperseded { report(.received(transfer, partial == nil ? .verified : .partial, partial)) }
+        case .kept where isSuperseded, .failed where isSuperseded: break
         case .kept: report(.stored(transfer))
         case .dismissed: break
         case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)

@@ -51,7 +51,7 @@ extension NodeEngine {
         guard let source = job.source else { return job.ledger }
         let transfer = job.transfer, key = identity.key
         let start = OwnLedgers.start(get, of: job.ledger.pieces, signedBy: key.publicKey)
-        let (ledger, begin) = job.own.ledger(length: job.ledger.length, for: get.piece, behind: start)
+        let (ledger, begin) = job.own.ledger(for: get.piece, behind: start)
         guard let begin else { return ledger }
         self.start("hash") { [weak self] in
             PieceHasher.run(source, ledger, from: begin, key)

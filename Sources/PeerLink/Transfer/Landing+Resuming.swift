@@ -158,7 +158,8 @@ extension Landing {
         let hasPieces = log.withLock { $0.written > 0 }
         let stays = stage.update { stage in
             switch stage {
-            case .writing, .landing, .givenUp(isContinuable: true): stage = isContinuable && hasPieces ? .left : .removed
+            case .writing, .landing, .givenUp(isContinuable: true):
+                stage = isContinuable && hasPieces ? .left : .removed
             case .unwanted, .kept, .givenUp, .left, .removed: stage = .removed
             }
             return if case .left = stage { true } else { false }

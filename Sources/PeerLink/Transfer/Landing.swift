@@ -101,7 +101,8 @@ package final class Landing: PieceReading {
         let places = LandingPlaces(into: into, partial: place.partial)
         writer = Mutex(LandingWriter(offer, places))
         shared = Mutex(Shared(places: places, kept: KeptPieces(transfer)))
-        log = Mutex(ResumeLog(place.partials, Self.recordName(place.name), transfer, ledger, manifestLength: manifestLength))
+        log = Mutex(
+            ResumeLog(place.partials, Self.recordName(place.name), transfer, ledger, manifestLength: manifestLength))
         guard place.isOld else { return }
         if let key, resume(transfer, offer, signedBy: key) { return }
         do throws(SystemError) { try startOver(offer) } catch { throw TransferFailure(writing: path, error) }

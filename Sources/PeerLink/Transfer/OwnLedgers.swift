@@ -7,7 +7,12 @@ internal import PeerWire
 ///
 /// For the event loop alone.
 struct OwnLedgers {
+    /// The ledgers that are filled.
     private(set) var all: [PieceLedger] = []
+    /// For who has nothing yet.
+    private let first: PieceLedger
+
+    init(first: PieceLedger) { self.first = first }
 
     /// Hashing this far ahead is waited for; further ahead it begins anew where the recipient is.
     private static let near: UInt64 = 64
@@ -15,15 +20,14 @@ struct OwnLedgers {
     /// The ledger to serve who has so many pieces, and where its hashing has to begin if that is new.
     ///
     /// `chain` is what this sender has signed of these pieces, or their start.
-    mutating func ledger(
-        length: UInt64, for piece: UInt64, behind chain: PieceChain
-    ) -> (PieceLedger, begin: PieceChain?) {
+    mutating func ledger(for piece: UInt64, behind chain: PieceChain) -> (PieceLedger, begin: PieceChain?) {
         let found = all.first { ledger in
-            ledger.base <= piece
-                && ledger.state.read { $0.failure == nil && ($0.count + Self.near >= piece || ledger.base == chain.index) }
+            guard ledger.base <= piece else { return false }
+            return ledger.base == chain.index
+                || ledger.state.read { $0.failure == nil && $0.count + Self.near >= piece }
         }
         if let found { return (found, nil) }
-        let ledger = PieceLedger(length: length, base: chain.index)
+        let ledger = chain.index == 0 ? first : PieceLedger(length: first.length, base: chain.index)
         all.append(ledger)
         return (ledger, chain)
     }

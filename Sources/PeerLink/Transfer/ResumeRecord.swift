@@ -57,7 +57,8 @@ struct ResumeRecord: Equatable {
     ///
     /// A signature may be missing behind the last hash: then that hash is not taken.
     init?(parsing bytes: [UInt8], _ transfer: TransferID, _ ledger: PieceLedger, manifestLength: UInt64) {
-        let start = Int(Self.headerSize) + Int(clamping: manifestLength)
+        guard manifestLength <= UInt64(Limits.manifest) else { return nil }
+        let start = Int(Self.headerSize + manifestLength)
         let synced = bytes.prefix(Int(Self.headerSize)).suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
         let header = Self.header(transfer, ledger.length, manifestLength: manifestLength, synced: synced)
         guard bytes.count > start, bytes.starts(with: header) else { return nil }

@@ -23,6 +23,7 @@ struct Ticket {
 /// All transfers of this run and the tickets that are out.
 struct TransferHub {
     private(set) var jobs: [TransferID: TransferJob] = [:]
+    private var attempts = 0
     private var tickets: [[UInt8]: Ticket] = [:]
     /// Threads that still write or tidy up here.
     var writers = 0
@@ -37,7 +38,16 @@ struct TransferHub {
     /// Bytes of the manifests that are held in memory.
     var manifests: UInt64 { jobs.values.reduce(0) { $0 &+ ($1.isWanted ? $1.manifestLength : 0) } }
 
-    mutating func add(_ job: TransferJob) { jobs[job.transfer] = job }
+    mutating func add(_ job: TransferJob) {
+        attempts += 1
+        job.attempt = attempts
+        jobs[job.transfer] = job
+    }
+
+    /// Whether the same transfer is received anew since: what is told of this attempt concerns nobody any more.
+    func isSuperseded(_ transfer: TransferID, _ attempt: Int) -> Bool {
+        jobs[transfer].map { $0.attempt != attempt } ?? false
+    }
 
     mutating func remove(_ transfer: TransferID) -> TransferJob? {
         dropTickets(.ended) { $0.transfer == transfer }

@@ -8,10 +8,12 @@ internal import Synchronization
 /// For the event loop alone.
 final class TransferJob {
     let transfer: TransferID
-    /// What is known of the pieces that are received.
+    /// Which of those that the hub was given.
+    var attempt = 0
+    /// What is known of its pieces; of own ones, as far as they are hashed from the start.
     let ledger: PieceLedger
-    /// The same for own files, hashed from the first request on.
-    var own = OwnLedgers()
+    /// Of own files: everywhere that they are hashed from.
+    var own: OwnLedgers
     /// Where pieces are read from to serve them.
     let store: KeptStream
     /// For an own transfer.
@@ -42,6 +44,7 @@ final class TransferJob {
         self.isSpooled = isSpooled
         self.isWanted = isWanted
         ledger = PieceLedger(length: store.length)
+        own = OwnLedgers(first: ledger)
     }
 
     /// An own transfer.
