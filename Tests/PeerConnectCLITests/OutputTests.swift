@@ -95,6 +95,10 @@ struct JSONTests {
                 #"file.progress","transfer":"\#(transfer)","direction":"in","bytes":1,"size":2,"rate":3"#
             ),
             (
+                .fileProgress(FileProgress(transfer: transfer, recipient: nil, bytes: 1, size: 2, rate: 0, from: 1)),
+                #"file.progress","transfer":"\#(transfer)","direction":"in","bytes":1,"size":2,"rate":0,"from":1"#
+            ),
+            (
                 .fileDone(
                     transfer: transfer, results: [TransferResult(peer: bob, status: .failed, reason: .diskFull)],
                     line: 9),
