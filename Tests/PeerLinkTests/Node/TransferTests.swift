@@ -43,12 +43,16 @@ struct TransferStage {
     private(set) var nodes: [String: TestNode] = [:]
 
     /// Starts a host and members, who accept invitations; `files` says who takes files unasked.
-    init(host: String, members: [String], takers files: Set<String>) async throws {
-        let folder = try TemporaryFolder()
+    ///
+    /// After a former stage they are the same, started again.
+    init(
+        host: String, members: [String], takers files: Set<String>, after former: TransferStage? = nil
+    ) async throws {
+        let folder = try former?.folder ?? TemporaryFolder()
         self.folder = folder
         var references: [PeerReference] = []
         for name in [host] + members {
-            let node = try TestNode(name) { settings in
+            let node = try TestNode(name, as: former?[name].identity) { settings in
                 settings.downloads = folder(name)
                 settings.spools = folder("spools of \(name)")
                 settings.invitations = .all
