@@ -142,10 +142,8 @@ extension NodeMachine {
 
     /// Whether somebody is owed these bytes, or `onlyHere` this peer itself, in whatever chat they were offered last.
     package func isAwaited(_ transfer: TransferID, onlyHere: Bool) -> Bool {
-        slots.keys.contains { id in
-            guard let record = view(of: id)?.transfers[transfer] else { return false }
-            return onlyHere ? record.standing(of: me.peer.id) == .accepted : !record.isDone
-        }
+        guard let record = chat(of: transfer).flatMap({ view(of: $0)?.transfers[transfer] }) else { return false }
+        return onlyHere ? record.standing(of: me.peer.id) == .accepted : !record.isDone
     }
 
     /// The chat in which it was offered last: an interrupted one may be offered anew before its former chat has noticed.

@@ -20,11 +20,8 @@ package enum TransferLayout {
     ///
     /// Ed25519 gives the same signature each time (RFC 8032, section 5.1.6) and to nobody else, so the same files offered
     /// again are the same transfer, and nobody can guess from a nonce what it was made of.
-    ///
-    /// - Parameters:
-    ///   - fingerprint: Of the files, where they are and when they changed.
-    ///   - aim: For whom alone they are, or empty.
-    ///   - counter: Tells apart what is offered again although it is not to continue.
+    /// `fingerprint` is of the files, where they are and when they changed; `aim` for whom alone they are, or empty; `counter`
+    /// tells apart what is offered again although it is not to continue.
     package static func nonce(fingerprint: Digest, manifestHash: Digest, aim: String, counter: UInt64) -> [UInt8] {
         var writer = ByteWriter(context: "peerconnect/nonce/1")
         writer.digest(fingerprint)

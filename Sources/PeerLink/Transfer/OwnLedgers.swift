@@ -27,7 +27,13 @@ struct OwnLedgers {
                 || ledger.state.read { $0.failure == nil && $0.count + Self.near >= piece }
         }
         if let found { return (found, nil) }
-        let ledger = chain.index == 0 ? first : PieceLedger(length: first.length, base: chain.index)
+        // Each has a thread, and who continues chooses where.
+        guard chain.index > 0, all.count < Limits.peersAtMost else {
+            let isFilled = all.contains { $0 === first }
+            if !isFilled { all.append(first) }
+            return (first, isFilled ? nil : PieceChain(chain.transfer))
+        }
+        let ledger = PieceLedger(length: first.length, base: chain.index)
         all.append(ledger)
         return (ledger, chain)
     }

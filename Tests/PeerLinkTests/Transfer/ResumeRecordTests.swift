@@ -108,4 +108,17 @@ import Testing
         #expect(own.ledger(for: 520, behind: chain).0 === far)
         #expect(own.all.count == 2)
     }
+
+    @Test("Who asks from ever new places has no more than so many threads work for it")
+    func manyLedgers() {
+        var own = OwnLedgers(first: PieceLedger(length: UInt64(100_000 * Limits.pieceSize)))
+        var chain = PieceChain(transfer), begun = 0
+        for _ in 0..<200 {
+            while chain.index % 128 != 0 || chain.index == 0 { chain.append(hash(1), length: Limits.pieceSize) }
+            if own.ledger(for: chain.index, behind: chain).begin != nil { begun += 1 }
+            chain.append(hash(1), length: Limits.pieceSize)
+        }
+        #expect(begun == own.all.count && begun <= Limits.peersAtMost + 1)
+        #expect(own.ledger(for: 7, behind: PieceChain(transfer)).0.base == 0)
+    }
 }
