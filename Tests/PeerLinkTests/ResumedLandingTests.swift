@@ -180,7 +180,7 @@ import Testing
         let size = try partials.status(of: name).size
         let whole = try partials.openFile(name).read(atMost: Int(size))
         var random = Seeded(state: 7)
-        for round in 0..<40 {
+        for round in 0..<24 {
             var bytes = whole
             if round % 2 == 0 {
                 bytes.removeLast(Int.random(in: 0...whole.count, using: &random))
@@ -219,6 +219,25 @@ import Testing
         try folder.openFile(first.partialName + ".pieces").setModified(old)
         do { try other.landing(in: into.path).remove() }
         #expect(try !Folder.open(into.path).names().names.contains(".peerconnect-partial"))
+    }
+
+    @Test("What is unfinished is listed with what is here of it, and removed unless it is going on")
+    func unfinished() throws {
+        #expect(Unfinished.list(in: into.path).isEmpty && Unfinished.clean(into.path).isEmpty)
+        var stream = try tree()
+        let first = try stream.landing(in: into.path)
+        try stream.feed(first, upTo: 5)
+        let going = try #require(Unfinished.list(in: into.path).first)
+        #expect(going.isGoingOn && going.transfer == stream.offer.transfer)
+        #expect(going.names == ["a", "b/", "c", "d/", "z"] && going.size == stream.source.totalSize)
+        #expect(going.here == stream.ledger.range(of: 5).upperBound - stream.offer.manifestLength)
+        #expect(Unfinished.clean(into.path).isEmpty)
+        first.die()
+        #expect(Unfinished.list(in: into.path).map(\.isGoingOn) == [false])
+        // Looking at it does not take it.
+        #expect(try stream.landing(in: into.path).kept.count == 5)
+        #expect(Unfinished.clean(into.path).map(\.transfer) == [stream.offer.transfer])
+        try #expect(Folder.open(into.path).names().names.isEmpty)
     }
 
     @Test("Room is asked only for what is missing")

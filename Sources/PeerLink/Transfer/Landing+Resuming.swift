@@ -47,7 +47,8 @@ extension Landing {
         let signed = KeptPieces(record, atMost: record.count, of: ledger, signedBy: key)
         // On the disk and signed: these pieces are what they were.
         let certain = min(record.synced, signed.proof?.index ?? 0)
-        var count = signed.count
+        // More than that is only there when the record is spoiled.
+        var count = min(signed.count, certain + Limits.piecesUnsynced + 2 * Limits.checkpointEvery)
         if !retrace(to: count) {
             guard certain < count, retrace(to: certain) else { return false }
             count = certain

@@ -80,21 +80,30 @@ struct ResumeRecord: Equatable {
         self.synced = min(synced, count)
     }
 
+    /// What a header tells of sizes.
+    struct Numbers {
+        let length: UInt64
+        let manifestLength: UInt64
+
+        init?(_ header: [UInt8]) {
+            guard header.count == Int(headerSize), header.starts(with: context) else { return nil }
+            let number = { (at: Int) in header[at..<(at + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+            (length, manifestLength) = (number(40), number(48))
+        }
+    }
+
     /// How many of `size` bytes of files the record tells of; `nil` when it is of others.
     static func bytesHere(size: UInt64, _ name: String, in folder: Folder) -> UInt64? {
         guard let file = try? folder.openFile(name), let status = try? file.status(), status.kind == .file,
-            let header = try? file.read(atMost: Int(headerSize)), header.count == Int(headerSize),
-            header.starts(with: context)
+            let header = try? file.read(atMost: Int(headerSize)), let numbers = Numbers(header)
         else { return nil }
-        let number = { (at: Int) in header[at..<(at + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-        let (length, manifestLength) = (number(40), number(48))
-        let (sum, overflows) = size.addingReportingOverflow(manifestLength)
-        guard !overflows, sum == length, status.size > headerSize, status.size - headerSize >= manifestLength else {
-            return nil
-        }
-        let pieces = (status.size - headerSize - manifestLength) / UInt64(Digest.size)
+        let (sum, overflows) = size.addingReportingOverflow(numbers.manifestLength)
+        guard !overflows, sum == numbers.length, status.size > headerSize,
+            status.size - headerSize >= numbers.manifestLength
+        else { return nil }
+        let pieces = (status.size - headerSize - numbers.manifestLength) / UInt64(Digest.size)
         let (here, isTooMuch) = pieces.multipliedReportingOverflow(by: UInt64(Limits.pieceSize))
-        let withoutManifest = here - min(here, manifestLength)
+        let withoutManifest = here - min(here, numbers.manifestLength)
         return isTooMuch ? size : min(withoutManifest, size)
     }
 

@@ -80,7 +80,7 @@ private struct Pair {
 
     private func offer(_ name: String) async -> Reply {
         let id = PeerReference(ben.identity.id.description + "@" + address.text)
-        return await ada.engine.offer([folder(name)], to: id, answerWithin: 20, stallAfter: 60, line: -1)
+        return await ada.engine.offer([folder(name)], to: id, answerWithin: 250, stallAfter: 250, line: -1)
     }
 
     /// Sends the first 25 MiB, and no more until the gate is opened.
@@ -190,7 +190,7 @@ private struct Pair {
         _ = try await ada.start()
         let id = PeerReference(first.ben.identity.id.description + "@" + first.address.text)
         let path = first.folder("big")
-        #expect(await ada.engine.offer([path], to: id, answerWithin: 20, stallAfter: 60, line: -1).isDone)
+        #expect(await ada.engine.offer([path], to: id, answerWithin: 250, stallAfter: 250, line: -1).isDone)
         let question = try await first.ben.next("a question") { $0.question }
         #expect(await first.ben.engine.perform(.accept(.number(question)), line: nil).isDone)
         let offer = try await ada.next("its offer") { $0.offer }
