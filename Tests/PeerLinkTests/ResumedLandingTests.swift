@@ -246,10 +246,12 @@ import Testing
         let size = stream.source.totalSize
         #expect(Landing.bytesHere(of: stream.offer.transfer, size: size, in: into.path) == 0)
         let first = try stream.landing(in: into.path)
-        try stream.feed(first, upTo: 5)
-        let here = stream.ledger.range(of: 5).upperBound - stream.offer.manifestLength
-        #expect(Landing.bytesHere(of: stream.offer.transfer, size: size, in: into.path) == here)
-        #expect(Landing.bytesHere(of: nil, size: size, in: into.path) == here)
+        for count in [5, 15, 17, 18, stream.ledger.pieces] {
+            try stream.feed(first, upTo: count)
+            let here = stream.ledger.range(of: count).upperBound - stream.offer.manifestLength
+            #expect(Landing.bytesHere(of: stream.offer.transfer, size: size, in: into.path) == here)
+            #expect(Landing.bytesHere(of: nil, size: size, in: into.path) == here)
+        }
         #expect(Landing.bytesHere(of: nil, size: size + 1, in: into.path) == 0)
         #expect(Landing.bytesHere(of: TransferID(SHA256.hash([1])), size: size, in: into.path) == 0)
     }

@@ -161,8 +161,9 @@ extension NodeEngine {
         case .landing(let landing):
             job.landing = landing
             kept = landing.kept
-            ledger.take(kept)
+            // First: whoever waits for a piece reads it as soon as the ledger has it.
             if !job.isSpooled { job.store.keep(in: landing) }
+            ledger.take(kept)
         case .spool(let spool): job.store.keep(in: spool)
         }
         switch keeper.feed {

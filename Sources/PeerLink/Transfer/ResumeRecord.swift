@@ -101,7 +101,10 @@ struct ResumeRecord: Equatable {
         guard !overflows, sum == numbers.length, status.size > headerSize,
             status.size - headerSize >= numbers.manifestLength
         else { return nil }
-        let pieces = (status.size - headerSize - numbers.manifestLength) / UInt64(Digest.size)
+        // The last piece's signature may stand behind fewer hashes; then all is here.
+        let rest = status.size - headerSize - numbers.manifestLength
+        let signed = Limits.checkpointEvery * UInt64(Digest.size) + UInt64(SignedBytes.signatureSize)
+        let pieces = rest / signed * Limits.checkpointEvery + rest % signed / UInt64(Digest.size)
         let (here, isTooMuch) = pieces.multipliedReportingOverflow(by: UInt64(Limits.pieceSize))
         let withoutManifest = here - min(here, numbers.manifestLength)
         return isTooMuch ? size : min(withoutManifest, size)
