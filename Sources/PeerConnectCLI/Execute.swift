@@ -3,7 +3,7 @@ internal import PeerModel
 /// Every command, in the order of the help.
 let everyCommand: [any Command.Type] = [
     ChatCommand.self, BrowseCommand.self, SendCommand.self, ReceiveCommand.self, HistoryCommand.self, IdCommand.self,
-    PeersCommand.self, ConfigCommand.self, DoctorCommand.self,
+    PeersCommand.self, TransfersCommand.self, ConfigCommand.self, DoctorCommand.self,
 ]
 
 /// Runs one command line and gives its exit code; `interruption` is the code a signal asked for, if one came.

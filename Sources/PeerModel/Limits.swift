@@ -74,6 +74,12 @@ package enum Limits {
     package static let manifest = 128 << 20
     package static let topNames = 20
     package static let checkpointEvery: UInt64 = 16
+    /// So many pieces may be lost with the power, and are looked at again before a transfer continues: 64 MiB take far below a
+    /// second, and to wait for the disk more often would cost speed.
+    package static let piecesUnsynced: UInt64 = 64
+    /// How long, in seconds, what was interrupted is kept for its sender to come back: a month of holidays, and no longer,
+    /// since nobody looks into a hidden folder.
+    package static let partialsKept: Int64 = 30 * 86_400
     /// How long a recipient of `send` may do nothing, unless said otherwise.
     package static let stall = 60.0
     /// How long all bytes may take from the last one's arrival to their place on a slow disk.

@@ -166,13 +166,18 @@ public struct FileProgress: Sendable {
     public let size: UInt64
     /// Bytes a second since the last report.
     public let rate: UInt64
+    /// In the first report of a transfer that continues an interrupted one: the bytes that were there already.
+    public let from: UInt64?
 
-    package init(transfer: TransferID, recipient: Peer?, bytes: UInt64, size: UInt64, rate: UInt64) {
+    package init(
+        transfer: TransferID, recipient: Peer?, bytes: UInt64, size: UInt64, rate: UInt64, from: UInt64? = nil
+    ) {
         self.transfer = transfer
         self.recipient = recipient
         self.bytes = bytes
         self.size = size
         self.rate = rate
+        self.from = from
     }
 }
 

@@ -69,6 +69,14 @@ public enum TransferReason: String, Sendable {
     case unwritable
     /// The sender stopped it.
     case withdrawn
+
+    /// Whether what has arrived is of use when the same files are offered again.
+    package var isContinuable: Bool {
+        switch self {
+        case .lost, .left, .timeout, .stalled, .diskFull, .unreadable: true
+        case .changed, .corrupt, .tooLarge, .unwritable, .withdrawn: false
+        }
+    }
 }
 
 /// One recipient's result of a transfer.

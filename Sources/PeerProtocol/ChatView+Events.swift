@@ -76,7 +76,8 @@ extension ChatView {
         record.set(id, .ended(status, reason))
         transfers[transfer] = record
         let stops = id == me.id && status != .verified && status != .partial
-        return (stops ? [.transfer(.abandon(transfer))] : []) + delivered(record, to: id)
+        let isContinuable = status == .failed && reason?.isContinuable == true
+        return (stops ? [.transfer(.abandon(transfer, isContinuable: isContinuable))] : []) + delivered(record, to: id)
     }
 
     private func delivered(_ record: TransferRecord, to id: PeerID) -> [Effect] {
@@ -99,6 +100,12 @@ extension ChatView {
         return transfers[transfer]?.progress(bytes, of: id, named: named, at: moment.now) ?? []
     }
 
+    /// A recipient has so many bytes from an earlier attempt.
+    mutating func continues(_ transfer: TransferID, of id: PeerID, at bytes: UInt64, at moment: Moment) -> [Effect] {
+        let named = id == me.id ? nil : peer(id)
+        return transfers[transfer]?.progress(bytes, of: id, named: named, continues: true, at: moment.now) ?? []
+    }
+
     /// Ends what is unfinished when the chat is over here: nothing more can arrive.
     ///
     /// What becomes of others who go on without this peer is not known, and so nothing is said of it.
@@ -108,7 +115,7 @@ extension ChatView {
             guard var record = transfers[id], !record.isDone else { continue }
             for peer in record.unfinished where peer == me.id || record.offer.isMine || !goesOn {
                 record.set(peer, .ended(.failed, reason))
-                if peer == me.id { effects.append(.transfer(.abandon(id))) }
+                if peer == me.id { effects.append(.transfer(.abandon(id, isContinuable: reason.isContinuable))) }
                 let result = TransferResult(peer: self.peer(peer), status: .failed, reason: reason)
                 effects.append(.emit(.fileDelivered(transfer: id, result: result)))
             }

@@ -40,12 +40,12 @@ package enum TransferOrder: Sendable {
     case receive(TransferID, OfferBody, chat: ChatID, from: RemoteSource)
     /// Keep the bytes only to pass them on.
     case relay(TransferID, OfferBody, chat: ChatID, from: RemoteSource)
-    /// A neighbour asks for the bytes from `piece` on.
-    case serve(TransferID, to: ConnectionID, ticket: [UInt8], piece: UInt64)
+    /// A neighbour asks for bytes.
+    case serve(Get, to: ConnectionID)
     /// The host cannot give the bytes any more: the own receiving fails.
     case sourceLost(TransferID, TransferReason)
-    /// This peer's own receiving is over without success: remove what has arrived.
-    case abandon(TransferID)
+    /// This peer's own receiving is over without success: remove what has arrived, unless it may be continued another time.
+    case abandon(TransferID, isContinuable: Bool)
     /// No recipient is left: close everything and remove the spool.
     case finished(TransferID)
 }
@@ -72,4 +72,6 @@ package enum TransferNews: Sendable {
     case sourceFailed(TransferID, TransferReason)
     /// So many bytes have arrived and were checked here.
     case progress(TransferID, UInt64)
+    /// So many bytes are here from an earlier attempt; those behind them are asked for.
+    case continues(TransferID, UInt64)
 }

@@ -85,7 +85,10 @@ extension HostChat {
         guard let link = links[id], let record = view.transfers[get.transfer], record.standing(of: id) == .accepted
         else { return [] }
         moves[id]?.asked(at: moment.now)
-        return [.transfer(.serve(get.transfer, to: link.connection, ticket: get.ticket, piece: get.piece))]
+        let news =
+            record.offer.isMine && get.piece > 0
+            ? view.continues(get.transfer, of: id, at: get.piece * UInt64(Limits.pieceSize), at: moment) : []
+        return [.transfer(.serve(get, to: link.connection))] + news
     }
 
     /// Passes a recipient's progress on to the sender.
@@ -100,6 +103,12 @@ extension HostChat {
     /// The own receiving: told here, and to the sender.
     mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
         view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+            + progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+    }
+
+    /// The own receiving goes on where an earlier one was interrupted.
+    mutating func continues(_ transfer: TransferID, at bytes: UInt64, at moment: Moment) -> [Effect] {
+        view.continues(transfer, of: view.me.id, at: bytes, at: moment)
             + progress(transfer, of: view.me.id, bytes: bytes, at: moment)
     }
 

@@ -207,7 +207,7 @@ extension MemberChat {
     /// The host asks for the bytes of an own transfer.
     func serve(_ get: Get) -> [Effect] {
         guard let record = view.transfers[get.transfer], record.offer.isMine, !record.isDone else { return [] }
-        return [.transfer(.serve(get.transfer, to: connection, ticket: get.ticket, piece: get.piece))]
+        return [.transfer(.serve(get, to: connection))]
     }
 
     mutating func progress(_ transfer: TransferID, of id: PeerID, bytes: UInt64, at moment: Moment) -> [Effect] {
@@ -218,6 +218,12 @@ extension MemberChat {
     /// The own receiving: told here, and to the host for the sender.
     mutating func received(_ bytes: UInt64, of transfer: TransferID, at moment: Moment) -> [Effect] {
         view.progress(transfer, of: view.me.id, bytes: bytes, at: moment)
+            + [.send(connection, .progress(transfer: transfer, peer: nil, bytes: bytes))]
+    }
+
+    /// The own receiving goes on where an earlier one was interrupted.
+    mutating func continues(_ transfer: TransferID, at bytes: UInt64, at moment: Moment) -> [Effect] {
+        view.continues(transfer, of: view.me.id, at: bytes, at: moment)
             + [.send(connection, .progress(transfer: transfer, peer: nil, bytes: bytes))]
     }
 

@@ -101,11 +101,14 @@ extension NodeMachine {
     }
 
     /// The offer that `item` means, if it is one: by its number, which means no other one later, and its bytes.
-    package func offered(_ item: Item?) -> (item: Item, size: UInt64)? {
+    ///
+    /// The transfer is not known while it is only an invitation.
+    package func offered(_ item: Item?) -> (item: Item, size: UInt64, transfer: TransferID?)? {
         switch find(item, in: open) {
         case .success(.question(let question)):
-            question.invite.offer?.size.map { (.number(question.number), $0) }
-        case .success(.offer(let record, _)): (.number(record.offer.number), record.body.size)
+            question.invite.offer?.size.map { (.number(question.number), $0, nil) }
+        case .success(.offer(let record, _)):
+            (.number(record.offer.number), record.body.size, record.offer.transfer)
         case .failure: nil
         }
     }

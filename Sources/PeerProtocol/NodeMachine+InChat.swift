@@ -122,6 +122,10 @@ extension NodeMachine {
             guard let id = chat(of: transfer) else { return }
             withMember(id) { chat, _ in chat.received(bytes, of: transfer, at: moment) }
             withHost(id) { chat, _ in chat.received(bytes, of: transfer, at: moment) }
+        case .continues(let transfer, let bytes):
+            guard let id = chat(of: transfer) else { return }
+            withMember(id) { chat, _ in chat.continues(transfer, at: bytes, at: moment) }
+            withHost(id) { chat, _ in chat.continues(transfer, at: bytes, at: moment) }
         }
     }
 
@@ -133,7 +137,18 @@ extension NodeMachine {
         return record.unfinished.contains { $0 != me.peer.id }
     }
 
+    /// Whether any chat of this run knows of the transfer, as under way or as ended.
+    package func knows(_ transfer: TransferID) -> Bool { chat(of: transfer) != nil }
+
+    /// Whether somebody is owed these bytes, or `onlyHere` this peer itself, in whatever chat they were offered last.
+    package func isAwaited(_ transfer: TransferID, onlyHere: Bool) -> Bool {
+        guard let record = chat(of: transfer).flatMap({ view(of: $0)?.transfers[transfer] }) else { return false }
+        return onlyHere ? record.standing(of: me.peer.id) == .accepted : !record.isDone
+    }
+
+    /// The chat in which it was offered last: an interrupted one may be offered anew before its former chat has noticed.
     private func chat(of transfer: TransferID) -> ChatID? {
-        slots.keys.first { view(of: $0)?.transfers[transfer] != nil }
+        slots.keys.compactMap { id in view(of: id)?.transfers[transfer].map { (id, $0.offer.number) } }
+            .max { $0.1 < $1.1 }?.0
     }
 }

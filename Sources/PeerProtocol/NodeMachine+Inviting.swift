@@ -15,6 +15,9 @@ extension NodeMachine {
             self.peer = peer
         }
 
+        /// Whom it is for, as far as that is known: the same text each time that it is asked for in the same way.
+        package var aim: String { id?.description ?? label }
+
         var id: PeerID? {
             switch target {
             case .peer(let id, _): id

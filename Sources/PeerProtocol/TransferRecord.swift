@@ -82,14 +82,19 @@ package struct TransferRecord: Sendable {
     package var streamLength: UInt64 { body.manifestLength &+ body.size }
 
     /// The event that `id` has so many bytes, when it is time for one; `peer` is named when it is somebody else.
-    mutating func progress(_ bytes: UInt64, of id: PeerID, named peer: Peer?, at now: Instant) -> [Effect] {
+    ///
+    /// Where an earlier attempt `continues`, these bytes were there before.
+    mutating func progress(
+        _ bytes: UInt64, of id: PeerID, named peer: Peer?, continues: Bool = false, at now: Instant
+    ) -> [Effect] {
         // Of the stream's bytes the list of files, which comes first, is nobody's business.
         let bytes = min(bytes, streamLength), payload = bytes - min(bytes, body.manifestLength)
         guard standings[id] != nil, payload > 0,
             let rate = meters[id, default: RateMeter()].note(payload, of: body.size, at: now)
         else { return [] }
         let progress = FileProgress(
-            transfer: offer.transfer, recipient: peer, bytes: payload, size: body.size, rate: rate)
+            transfer: offer.transfer, recipient: peer, bytes: payload, size: body.size, rate: rate,
+            from: continues ? payload : nil)
         return [.emit(.fileProgress(progress))]
     }
 }

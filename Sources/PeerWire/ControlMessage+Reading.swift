@@ -89,9 +89,21 @@ extension ControlMessage {
 
 extension Get {
     fileprivate init(_ fields: FieldReader) throws {
+        let piece = try fields.number(.piece, in: 0...TransferLayout.maximumPieces)
         self.init(
-            transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16),
-            piece: try fields.number(.piece, in: 0...TransferLayout.maximumPieces))
+            transfer: try fields.id(.transfer), ticket: try fields.bytes(.ticket, count: 16), piece: piece,
+            proof: fields.has(.proof) ? try PieceProof(try fields.object(.proof), atMost: piece) : nil)
+    }
+}
+
+extension PieceProof {
+    fileprivate init(_ fields: FieldReader, atMost piece: UInt64) throws {
+        index = try fields.number(.piece)
+        guard index >= 1, index <= piece, let link = Digest(try fields.bytes(.hash, count: Digest.size)) else {
+            throw FieldReader.BadField()
+        }
+        self.link = link
+        signature = try fields.bytes(.signature, count: SignedBytes.signatureSize)
     }
 }
 

@@ -115,6 +115,12 @@ extension ControlMessage {
             try fields.id(.transfer, get.transfer)
             try fields.bytes(.ticket, get.ticket)
             try fields.number(.piece, get.piece)
+            guard let proof = get.proof else { break }
+            try fields.object(.proof) {
+                try $0.number(.piece, proof.index)
+                try $0.bytes(.hash, proof.link.bytes)
+                try $0.bytes(.signature, proof.signature)
+            }
         case .progress(let transfer, let peer, let bytes):
             try fields.id(.transfer, transfer)
             if let peer { try fields.id(.peer, peer) }

@@ -130,10 +130,29 @@ package struct Get: Equatable, Sendable {
     package let ticket: [UInt8]
     /// How many pieces the asking side has: 0 for all.
     package let piece: UInt64
+    /// What the sender signed about the last of them; without it the sender hashes all pieces anew.
+    package let proof: PieceProof?
 
-    package init(transfer: TransferID, ticket: [UInt8], piece: UInt64) {
+    package init(transfer: TransferID, ticket: [UInt8], piece: UInt64, proof: PieceProof? = nil) {
         self.transfer = transfer
         self.ticket = ticket
         self.piece = piece
+        self.proof = proof
+    }
+}
+
+/// The sender's signature on the chain up to one piece, by which it recognises what it has hashed before.
+package struct PieceProof: Equatable, Sendable {
+    /// A piece behind which the sender signs.
+    package let index: UInt64
+    /// C(index).
+    package let link: Digest
+    /// 64 bytes over `TransferLayout.checkpoint`.
+    package let signature: [UInt8]
+
+    package init(index: UInt64, link: Digest, signature: [UInt8]) {
+        self.index = index
+        self.link = link
+        self.signature = signature
     }
 }

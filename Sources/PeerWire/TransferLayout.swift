@@ -16,6 +16,21 @@ package enum TransferLayout {
         return writer.bytes
     }
 
+    /// The SHA-256 of its signature begins with the nonce of an own offer.
+    ///
+    /// Ed25519 gives the same signature each time (RFC 8032, section 5.1.6) and to nobody else, so the same files offered
+    /// again are the same transfer, and nobody can guess from a nonce what it was made of.
+    /// `fingerprint` is of the files, where they are and when they changed; `aim` for whom alone they are, or empty; `counter`
+    /// tells apart what is offered again although it is not to continue.
+    package static func nonce(fingerprint: Digest, manifestHash: Digest, aim: String, counter: UInt64) -> [UInt8] {
+        var writer = ByteWriter(context: "peerconnect/nonce/1")
+        writer.digest(fingerprint)
+        writer.digest(manifestHash)
+        writer.number(counter)
+        writer.text(aim)
+        return writer.bytes
+    }
+
     /// Its SHA-256 is C(i): `previous` is C(i − 1), `length` and `hash` are those of piece `index`, from 1.
     package static func link(previous: Digest, index: UInt64, length: UInt32, hash: Digest) -> [UInt8] {
         var writer = ByteWriter()

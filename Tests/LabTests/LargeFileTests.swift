@@ -45,7 +45,7 @@ struct LargeFileTests {
     }
 }
 
-private func hasRoomForLargeFiles() -> Bool {
+func hasRoomForLargeFiles() -> Bool {
     var status = statvfs()
     return statvfs(FileManager.default.temporaryDirectory.path, &status) == 0
         && UInt64(status.f_bavail) * UInt64(status.f_frsize) > 30 << 30

@@ -128,15 +128,16 @@ struct CommandLineTests {
         Finds people on this network, chats with them and sends them files, without a server.
 
         commands:
-          chat     chat with people on this network
-          browse   print who is there
-          send     send files and folders
-          receive  take files, never asking
-          history  show, search and clear the stored chats
-          id       show and change own identities
-          peers    show, trust and block the peers you know
-          config   show the settings and where each comes from
-          doctor   say why peers may not be visible or reachable
+          chat       chat with people on this network
+          browse     print who is there
+          send       send files and folders
+          receive    take files, never asking
+          history    show, search and clear the stored chats
+          id         show and change own identities
+          peers      show, trust and block the peers you know
+          transfers  show and remove what is unfinished
+          config     show the settings and where each comes from
+          doctor     say why peers may not be visible or reachable
 
         options of every command:
           --home DIR                  keep everything below DIR, also PEERCONNECT_HOME

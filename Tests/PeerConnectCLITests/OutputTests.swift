@@ -105,6 +105,10 @@ struct JSONTests {
                 #"file.progress","transfer":"\#(transfer)","direction":"in","bytes":1,"size":2,"rate":3"#
             ),
             (
+                .fileProgress(FileProgress(transfer: transfer, recipient: nil, bytes: 1, size: 2, rate: 0, from: 1)),
+                #"file.progress","transfer":"\#(transfer)","direction":"in","bytes":1,"size":2,"rate":0,"from":1"#
+            ),
+            (
                 .fileDone(
                     transfer: transfer, results: [TransferResult(peer: bob, status: .failed, reason: .diskFull)],
                     line: 9),
@@ -186,6 +190,21 @@ struct NarratorTests {
                 == [
                     "ada␇ (\(ada.id.short), known) offers you “photos” with 12 files, 34 MB, #5. Type /accept 5 or /decline 5."
                 ])
+    }
+
+    @Test("Where an interrupted transfer continues is told, in whatever direction")
+    func continues() throws {
+        var narrator = PlainNarrator(me: try peer("me", 9))
+        let transfer = TransferID(try digest(1)), bob = try peer("bob", 2)
+        func told(_ recipient: Peer?) -> [String] {
+            let progress = FileProgress(
+                transfer: transfer, recipient: recipient, bytes: 45, size: 100, rate: 0, from: 45)
+            return narrator.tell(.fileProgress(progress), now: 0).notes
+        }
+        #expect(told(nil) == ["Receiving a transfer continues at 45 % of 100 bytes."])
+        #expect(told(bob) == ["Sending a transfer to bob continues at 45 % of 100 bytes."])
+        // A later attempt in the same run.
+        #expect(told(nil) == ["Receiving a transfer continues at 45 % of 100 bytes."])
     }
 
     @Test("Progress is told at the start and at quarters, at most every 30 s")

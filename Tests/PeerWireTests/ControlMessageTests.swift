@@ -115,6 +115,14 @@ import Testing
             .failed(transfer: Fixture.transfer, reason: .tooLarge), 53,
             #"{"reason":"too-large","transfer":"\#(transfer)"}"#
         ),
+        (
+            .get(
+                Get(
+                    transfer: Fixture.transfer, ticket: Fixture.nonce, piece: 17,
+                    proof: PieceProof(index: 16, link: Fixture.digest, signature: Fixture.signature))), 49,
+            #"{"piece":17,"proof":{"hash":"\#(hash)","piece":16,"signature":"\#(signature)"},"#
+                + #""ticket":"\#(nonce)","transfer":"\#(transfer)"}"#
+        ),
     ]
 
     static func read(_ kind: UInt8, _ json: String) throws(WireError) -> ControlMessage {
@@ -164,7 +172,7 @@ import Testing
             let isOptional =
                 switch (kind, key) {
                 case (16, .offer): !json.contains(#""purpose":"file""#)
-                case (16, .size), (50, .peer), (51, .reason): true
+                case (16, .size), (49, .proof), (50, .peer), (51, .reason): true
                 default: false
                 }
             #expect((try? Self.read(kind, without)) != nil ? isOptional : !isOptional, "\(kind) \(key)")

@@ -8,6 +8,10 @@ import Testing
 
     static let hello = #""addresses":[],"port":1,"run":"abcd2345""#
 
+    static func get(_ more: String) -> String {
+        #"{"transfer":"\#(Valid.transfer)","ticket":"\#(Valid.nonce)","piece":16,\#(more)}"#
+    }
+
     static let outside: [(kind: UInt8, payloads: [String])] = [
         (
             1,
@@ -136,7 +140,13 @@ import Testing
         (
             49,
             [
-                #"{"transfer":"\#(Valid.transfer)","ticket":"\#(Valid.nonce)","piece":4294967296}"#
+                #"{"transfer":"\#(Valid.transfer)","ticket":"\#(Valid.nonce)","piece":4294967296}"#,
+                get(#""proof":1"#),
+                get(#""proof":{}"#),
+                get(#""proof":{"piece":17,"hash":"\#(Valid.hash)","signature":"\#(Valid.signature)"}"#),
+                get(#""proof":{"piece":0,"hash":"\#(Valid.hash)","signature":"\#(Valid.signature)"}"#),
+                get(#""proof":{"piece":16,"hash":"\#(Valid.nonce)","signature":"\#(Valid.signature)"}"#),
+                get(#""proof":{"piece":16,"hash":"\#(Valid.hash)","signature":"\#(Valid.hash)"}"#),
             ]
         ),
         (

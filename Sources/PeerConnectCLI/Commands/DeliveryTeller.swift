@@ -33,7 +33,7 @@ struct DeliveryTeller: Sendable {
                 let name = narrator.offers[progress.transfer].map { SafeText.path($0.summary.name) } ?? "a transfer"
                 let recipient = progress.recipient.map { narrator.names.shown($0) } ?? ""
                 board?.show(progress, named: name, for: recipient)
-                continue
+                guard progress.from != nil else { continue }
             case .fileDelivered(let transfer, let result):
                 board?.remove(transfer, of: result.peer.id)
                 continue

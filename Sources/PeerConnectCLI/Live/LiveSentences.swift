@@ -10,8 +10,8 @@ struct LiveSentences: Sendable {
     func lines(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) -> [StyledText] {
         switch event {
         case .message(let message): return line(of: message, told, names)
-        case .discovery, .peerFound, .peerUpdated, .peerLost, .inviteReceived, .inviteWithdrawn, .fileProgress:
-            return []
+        case .discovery, .peerFound, .peerUpdated, .peerLost, .inviteReceived, .inviteWithdrawn: return []
+        case .fileProgress(let progress) where progress.from == nil: return []
         case .fileAnswered(_, let peer, accepted: true, let automatic) where peer.id != me.id || !automatic: return []
         case .fileDelivered(_, let result) where result.status == .verified: return []
         case .fileDelivered(_, let result) where result.status == .declined: return []  // told when it was answered

@@ -172,7 +172,8 @@ extension FileProgress {
             ("transfer", .string(transfer.description)), ("direction", recipient == nil ? "in" : "out"),
         ]
         if let recipient { fields.append(("peer", recipient.json)) }
-        return fields + [("bytes", .uint(bytes)), ("size", .uint(size)), ("rate", .uint(rate))]
+        fields += [("bytes", .uint(bytes)), ("size", .uint(size)), ("rate", .uint(rate))]
+        return fields + (from.map { [("from", .uint($0))] } ?? [])
     }
 }
 

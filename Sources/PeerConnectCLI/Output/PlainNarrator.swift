@@ -92,11 +92,14 @@ struct PlainNarrator {
     }
 
     mutating func progress(_ progress: FileProgress, now: Int64) -> Lines {
-        guard let percent = pace.due(progress, now: now) else { return Lines() }
+        guard let percent = pace.due(progress, now: now) ?? (progress.from == nil ? nil : progress.percent) else {
+            return Lines()
+        }
         let name = offers[progress.transfer].map { SafeText.quoted($0.summary.name) } ?? "a transfer"
         let rate = progress.rate > 0 ? ", \(Amount.bytes(progress.rate)) a second" : ""
         let direction = progress.recipient.map { "Sending \(name) to \(names.shown($0))" } ?? "Receiving \(name)"
-        return .note("\(direction), \(percent) % of \(Amount.bytes(progress.size))\(rate).")
+        let place = progress.from == nil ? ", " : " continues at "
+        return .note("\(direction)\(place)\(percent) % of \(Amount.bytes(progress.size))\(rate).")
     }
 
     mutating func forget(_ transfer: TransferID) {

@@ -12,7 +12,7 @@ struct ProgressPace {
     /// The percentage to tell, `nil` when nothing is due; `now` in milliseconds.
     mutating func due(_ progress: FileProgress, now: Int64) -> UInt64? {
         let key = Key(transfer: progress.transfer, recipient: progress.recipient?.id)
-        let percent = progress.size == 0 ? 100 : min(100, UInt64(Double(progress.bytes) / Double(progress.size) * 100))
+        let percent = progress.percent
         let quarter = percent / 25
         guard let last = told[key] else {
             told[key] = (quarter, now)
@@ -25,4 +25,9 @@ struct ProgressPace {
 
     /// Forgets a transfer that is over.
     mutating func end(_ transfer: TransferID) { told = told.filter { $0.key.transfer != transfer } }
+}
+
+extension FileProgress {
+    /// How much of it is there, in whole percent.
+    var percent: UInt64 { size == 0 ? 100 : min(100, UInt64(Double(bytes) / Double(size) * 100)) }
 }

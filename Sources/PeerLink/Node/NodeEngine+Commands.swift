@@ -64,7 +64,7 @@ extension NodeEngine {
         _ = try recipients(references)
         let walked = try await walk(paths)
         guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
-        let body = offer(walked, to: try recipients(references))
+        let body = offer(walked, to: try recipients(references), in: chat)
         let reply = machine.offer(body, line: line, at: moment)
         if case .failed = reply { _ = hub.remove(body.transfer) }
         return reply
@@ -83,11 +83,11 @@ extension NodeEngine {
     ) async -> Reply {
         let reply: Reply
         do throws(PeerConnectError) {
-            _ = try invitation(reference)
+            let aim = try invitation(reference).aim
             let walked = try await walk(paths)
             guard !isStopped, !Task.isCancelled else { throw Self.stopping }
             // Who an address belongs to is not known yet; the offer names its recipient once it is.
-            let body = offer(walked, to: [])
+            let body = offer(walked, to: [], aimedAt: aim)
             reply = machine.invite(
                 [try invitation(reference)], purpose: .file, offer: body, answerWithin: seconds,
                 stallAfter: patience, line: line, at: moment)
@@ -107,11 +107,11 @@ extension NodeEngine {
 
     private static let stopping = PeerConnectError(.internal, "The program is stopping.")
 
-    private func offer(_ walked: Walked, to recipients: [PeerID]) -> OfferBody {
+    private func offer(
+        _ walked: Walked, to recipients: [PeerID], in chat: ChatID? = nil, aimedAt aim: String = ""
+    ) -> OfferBody {
         let (source, manifestHash) = (walked.source, walked.manifestHash)
-        let nonce = randomBytes(OfferBody.nonceSize)
-        let transfer = TransferID(
-            SHA256.hash(TransferLayout.identity(sender: identity.id, nonce: nonce, manifestHash: manifestHash)))
+        let (transfer, nonce) = unusedID(walked, in: chat, aim)
         let body = OfferBody(
             transfer: transfer, nonce: nonce, size: source.totalSize,
             entries: UInt32(clamping: source.manifest.entries.count), files: UInt32(clamping: source.fileCount),
@@ -125,13 +125,36 @@ extension NodeEngine {
         return body
     }
 
+    /// The transfer that an offer of these files is: the same in every run, so that an interrupted one continues.
+    ///
+    /// Not while it is under way, and not twice in one chat, where everything has one end.
+    private func unusedID(_ walked: Walked, in chat: ChatID?, _ aim: String) -> (TransferID, nonce: [UInt8]) {
+        var counter: UInt64 = 0
+        while true {
+            let layout = TransferLayout.nonce(
+                fingerprint: walked.fingerprint, manifestHash: walked.manifestHash, aim: aim, counter: counter)
+            let nonce = Array(SHA256.hash(identity.key.sign(layout)).bytes.prefix(OfferBody.nonceSize))
+            let id = TransferID(
+                SHA256.hash(
+                    TransferLayout.identity(sender: identity.id, nonce: nonce, manifestHash: walked.manifestHash)))
+            let isUsed = hub.jobs[id] != nil || machine.knows(id) || chat.map { hub.offered[id] == $0 } ?? false
+            if !isUsed {
+                if let chat { hub.offered[id] = chat }
+                return (id, nonce)
+            }
+            counter += 1
+        }
+    }
+
     private struct Walked: Sendable {
         let source: TransferSource
         let manifestHash: Digest
+        let fingerprint: Digest
 
         init(_ source: TransferSource) {
             self.source = source
             manifestHash = SHA256.hash(source.manifestBytes)
+            fingerprint = source.fingerprint()
         }
     }
 
@@ -194,12 +217,13 @@ extension NodeEngine {
 
     /// Accepted is only what there is room for; gives the same item, as what it means now.
     private func checkRoom(for item: NodeMachine.Item?) async throws(PeerConnectError) -> NodeMachine.Item? {
-        guard let (item, size) = machine.offered(item) else { return item }
+        guard let (item, size, transfer) = machine.offered(item) else { return item }
         let downloads = settings.downloads, promised = hub.promised
         // On a thread of its own: a file server that has gone away may keep it for minutes.
         // Without one it is looked at before anything is written.
         let hasRoom = try? await BlockingThread.value("room") {
-            FreeSpace.isEnough(for: size, at: downloads, promised: promised)
+            let missing = size - Landing.bytesHere(of: transfer, size: size, in: downloads)
+            return FreeSpace.isEnough(for: missing, at: downloads, promised: promised)
         }
         guard !isStopped else { throw Self.stopping }
         guard hasRoom ?? true else {

@@ -4,7 +4,7 @@ internal import PeerSystem
 internal import PeerTLS
 internal import PeerWire
 
-typealias LandingOpener = @Sendable (String, TransferID, OfferBody) throws(TransferFailure) -> Landing
+typealias LandingOpener = @Sendable (String, TransferID, OfferBody, PublicKey) throws(TransferFailure) -> Landing
 
 /// Bytes that come in: asked for from a neighbour, kept by a thread of their own.
 extension NodeEngine {
@@ -18,6 +18,7 @@ extension NodeEngine {
     /// What a thread that keeps bytes is there for.
     private struct Keeper: Sendable {
         let transfer: TransferID
+        let attempt: Int
         let isSpool: Bool
         let feed: Feed
         /// Bytes of all files.
@@ -29,15 +30,23 @@ extension NodeEngine {
 
     /// Manifests are held in memory while their files are received.
     private static let manifestsAtOnce = UInt64(Limits.manifest)
+    /// How long the thread of an interrupted attempt may take to end: a write or two.
+    private static let formerLanding = 5.0
 
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
+        var former: Landing?
+        if let job = hub.jobs[transfer], job.source == nil, !job.isSpooled { former = supersede(job) }
+        guard let key = PublicKey(spki: source.key) else { return }
         let downloads = settings.downloads, promised = hub.promised, openLanding = openLanding
         let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
-        let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = { () throws(TransferFailure) in
+        let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = {
+            [former] () throws(TransferFailure) in
             guard !isTooMuch else { throw .tooLarge }
-            guard FreeSpace.isEnough(for: body.size, at: downloads, promised: promised) else { throw .diskFull }
-            return .landing(try openLanding(downloads, transfer, body))
+            former?.waitUntilLeft(seconds: Self.formerLanding)
+            let missing = body.size - Landing.bytesHere(of: transfer, size: body.size, in: downloads)
+            guard FreeSpace.isEnough(for: missing, at: downloads, promised: promised) else { throw .diskFull }
+            return .landing(try openLanding(downloads, transfer, body, key))
         }
         if let job = hub.jobs[transfer] {
             // The bytes are being relayed already: they are taken from the spool, not sent twice.
@@ -86,8 +95,8 @@ extension NodeEngine {
         let isSpool = if case .neighbour = feed { job.isSpooled } else { false }
         let neighbour = source.connection.flatMap { connections[$0]?.remote?.peer } ?? source.sender
         let keeper = Keeper(
-            transfer: job.transfer, isSpool: isSpool, feed: feed, size: size, sender: source.sender,
-            neighbour: neighbour)
+            transfer: job.transfer, attempt: job.attempt, isSpool: isSpool, feed: feed, size: size,
+            sender: source.sender, neighbour: neighbour)
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
@@ -98,13 +107,13 @@ extension NodeEngine {
                 self?.loop.post { self?.assumeIsolated { $0.notBegun(keeper, error) } }
                 return
             }
-            self?.loop.post { self?.assumeIsolated { $0.begun(keeper, keeping, queue) } }
+            self?.loop.post { self?.assumeIsolated { $0.begun(keeper, keeping, queue, ledger) } }
             let intake = PieceIntake(
                 keeping: keeping, queue: queue, ledger: ledger, transfer: transfer, key: key,
                 progress: { bytes in
                     // All of it always: the host then waits longer, until it is on the disk.
                     guard !isSpool, meter.isDue() || bytes == length else { return }
-                    self?.loop.post { self?.assumeIsolated { $0.report(.progress(transfer, bytes)) } }
+                    self?.loop.post { self?.assumeIsolated { $0.progressed(keeper, bytes) } }
                 })
             let outcome = intake.run()
             self?.loop.post { self?.assumeIsolated { $0.ended(keeper, outcome) } }
@@ -113,8 +122,14 @@ extension NodeEngine {
         }
     }
 
+    private func progressed(_ keeper: Keeper, _ bytes: UInt64) {
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return }
+        report(.progress(keeper.transfer, bytes))
+    }
+
     private func notBegun(_ keeper: Keeper, _ error: TransferFailure) {
         hub.writers -= 1
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return }
         let job = hub.jobs[keeper.transfer]
         job?.isWanted = false
         if keeper.isSpool {
@@ -128,39 +143,53 @@ extension NodeEngine {
     }
 
     /// There is a place: now the bytes may come.
-    private func begun(_ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue) {
+    private func begun(
+        _ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue, _ ledger: PieceLedger
+    ) {
+        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return queue.dismiss() }
         guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
+            if case .landing(let landing) = keeping, hub.jobs[keeper.transfer]?.isContinuable == false {
+                _ = landing.giveUp(keeping: false)
+            }
             queue.dismiss()
             // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
             guard case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
             return report(.notBegun(keeper.transfer, .left))
         }
+        var kept = KeptPieces(keeper.transfer)
         switch keeping {
         case .landing(let landing):
             job.landing = landing
+            kept = landing.kept
+            // First: whoever waits for a piece reads it as soon as the ledger has it.
             if !job.isSpooled { job.store.keep(in: landing) }
+            ledger.take(kept)
         case .spool(let spool): job.store.keep(in: spool)
         }
         switch keeper.feed {
-        case .neighbour(let connection): fetch(job, queue, from: connection)
+        case .neighbour(let connection): fetch(job, queue, behind: kept, from: connection)
         case .spool:
-            start("feed", LocalFeed(store: job.store, source: job.ledger, queue: queue).run) { queue.fail(.ended) }
+            let feed = LocalFeed(store: job.store, source: job.ledger, queue: queue, start: kept.count)
+            start("feed", feed.run) { queue.fail(.ended) }
         }
+        guard kept.count > 0 else { return }
+        report(.continues(keeper.transfer, ledger.range(of: kept.count).upperBound))
     }
 
     private func ended(_ keeper: Keeper, _ outcome: PieceIntake.Outcome) {
         hub.writers -= 1
-        let transfer = keeper.transfer
+        let transfer = keeper.transfer, isSuperseded = hub.isSuperseded(keeper.transfer, keeper.attempt)
         switch outcome {
         case .landed(let landed, let partial):
-            report(.stored(transfer))
-            if let length = hub.jobs[transfer]?.ledger.length { report(.progress(transfer, length)) }
+            if !isSuperseded { report(.stored(transfer)) }
+            if let length = hub.jobs[transfer]?.ledger.length, !isSuperseded { report(.progress(transfer, length)) }
             emit(
                 .fileReceived(
                     ReceivedFiles(
                         transfer: transfer, from: keeper.sender, paths: landed.paths, size: keeper.size,
                         mended: landed.mended, skipped: landed.skipped)))
-            report(.received(transfer, partial == nil ? .verified : .partial, partial))
+            if !isSuperseded { report(.received(transfer, partial == nil ? .verified : .partial, partial)) }
+        case .kept where isSuperseded, .failed where isSuperseded: break
         case .kept: report(.stored(transfer))
         case .dismissed: break
         case .failed(let reason, let text, let culprit): failed(keeper, reason, text, by: culprit)
@@ -198,29 +227,31 @@ extension NodeEngine {
     // MARK: The connection
 
     /// Asks a neighbour for the bytes, and dials if this side dialled the control connection.
-    private func fetch(_ job: TransferJob, _ queue: ArrivalQueue, from id: ConnectionID) {
+    private func fetch(_ job: TransferJob, _ queue: ArrivalQueue, behind kept: KeptPieces, from id: ConnectionID) {
         guard let connection = connections[id], let remote = connection.remote else { return queue.fail(.ended) }
         let ticket = randomBytes(16)
-        let get = Get(transfer: job.transfer, ticket: ticket, piece: 0)
+        let get = Get(transfer: job.transfer, ticket: ticket, piece: kept.count, proof: kept.proof)
         if connection.isDialled {
-            receiving(job, queue, .dial(route(connection, remote, Open(transfer: job.transfer, ticket: ticket))))
+            let open = Open(transfer: job.transfer, ticket: ticket)
+            receiving(job, queue, from: kept.count, .dial(route(connection, remote, open)))
         } else {
             let deadline = BootClock.now() + Limits.ticketLifetime
             hub.issue(
                 ticket,
                 Ticket(
-                    transfer: job.transfer, peer: remote.peer.id, use: .receive(job, queue), deadline: deadline))
+                    transfer: job.transfer, peer: remote.peer.id, use: .receive(job, queue, from: kept.count),
+                    deadline: deadline))
             rearm()
         }
         handle(connection.send(.get(get)), of: connection)
     }
 
-    func receiving(_ job: TransferJob, _ queue: ArrivalQueue, _ origin: DataOrigin) {
+    func receiving(_ job: TransferJob, _ queue: ArrivalQueue, from piece: UInt64, _ origin: DataOrigin) {
         let pump = Pump(), receiver = PieceReceiver(queue: queue, ledger: job.ledger)
         job.receiving = pump
         start("receive") {
             do throws(StreamError) {
-                try pump.run(origin) { (stream) throws(StreamError) in receiver.run(&stream, from: 0) }
+                try pump.run(origin) { (stream) throws(StreamError) in receiver.run(&stream, from: piece) }
             } catch {
                 queue.fail(error)
             }

@@ -10,11 +10,12 @@ extension NodeEngine {
         switch order {
         case .receive(let transfer, let body, _, let source): receive(transfer, body, source)
         case .relay(let transfer, let body, _, let source): relay(transfer, body, source)
-        case .serve(let transfer, let connection, let ticket, let piece):
-            serve(transfer, to: connection, ticket: ticket, piece: piece)
+        case .serve(let get, let connection): serve(get, to: connection)
         case .sourceLost(let transfer, let reason): sourceLost(transfer, reason)
-        case .abandon(let transfer): abandon(transfer)
-        case .finished(let transfer): finished(transfer)
+        // In a later chat the same transfer may be under way again.
+        case .abandon(let transfer, let isContinuable):
+            if !machine.isAwaited(transfer, onlyHere: true) { abandon(transfer, isContinuable: isContinuable) }
+        case .finished(let transfer): if !machine.isAwaited(transfer, onlyHere: false) { finished(transfer) }
         }
     }
 
@@ -25,44 +26,49 @@ extension NodeEngine {
         hub.add(TransferJob(transfer, source: source))
     }
 
-    private func serve(_ transfer: TransferID, to id: ConnectionID, ticket: [UInt8], piece: UInt64) {
+    private func serve(_ get: Get, to id: ConnectionID) {
         guard let connection = connections[id], let remote = connection.remote else { return }
-        guard let job = hub.jobs[transfer], piece <= job.ledger.pieces else {
+        let transfer = get.transfer
+        guard let job = hub.jobs[transfer], get.piece <= job.ledger.pieces else {
             return handle(connection.send(.failed(transfer: transfer, reason: .lost)), of: connection)
         }
-        hash(job)
+        let ledger = ledger(of: job, for: get)
         if connection.isDialled {
-            sending(
-                job, to: remote.peer.id, from: piece,
-                .dial(route(connection, remote, Open(transfer: transfer, ticket: ticket))))
+            let open = Open(transfer: transfer, ticket: get.ticket)
+            sending(job, ledger, to: remote.peer.id, from: get.piece, .dial(route(connection, remote, open)))
         } else {
             job.stopSending(to: remote.peer.id)
             let deadline = BootClock.now() + Limits.ticketLifetime
+            let use = Ticket.Use.send(job, ledger, from: get.piece)
             hub.issue(
-                ticket,
-                Ticket(transfer: transfer, peer: remote.peer.id, use: .send(job, from: piece), deadline: deadline))
+                get.ticket, Ticket(transfer: transfer, peer: remote.peer.id, use: use, deadline: deadline))
             rearm()
         }
     }
 
-    /// Own files are hashed from the first request on, not before.
-    private func hash(_ job: TransferJob) {
-        guard let source = job.source, !job.isHashing else { return }
-        job.isHashing = true
-        let ledger = job.ledger, transfer = job.transfer, key = identity.key
-        start("hash") { [weak self] in
-            PieceHasher.run(source, ledger, transfer, key)
+    /// Own files are hashed from the first request on, not before, and from where that one continues.
+    private func ledger(of job: TransferJob, for get: Get) -> PieceLedger {
+        guard let source = job.source else { return job.ledger }
+        let transfer = job.transfer, key = identity.key
+        let start = OwnLedgers.start(get, of: job.ledger.pieces, signedBy: key.publicKey)
+        let (ledger, begin) = job.own.ledger(for: get.piece, behind: start)
+        guard let begin else { return ledger }
+        self.start("hash") { [weak self] in
+            PieceHasher.run(source, ledger, from: begin, key)
             guard let reason = ledger.state.read({ $0.failure }) else { return }
             self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
         } onFailure: {
             ledger.fail(.lost)
         }
+        return ledger
     }
 
-    private func sending(_ job: TransferJob, to peer: PeerID, from piece: UInt64, _ origin: DataOrigin) {
+    private func sending(
+        _ job: TransferJob, _ ledger: PieceLedger, to peer: PeerID, from piece: UInt64, _ origin: DataOrigin
+    ) {
         let transfer = job.transfer
         let own = job.source.map { OwnFiles(source: $0, key: identity.key) }
-        let sender = PieceSender(store: job.store, ledger: job.ledger, own: own) { [weak self] reason in
+        let sender = PieceSender(store: job.store, ledger: ledger, own: own) { [weak self] reason in
             self?.loop.post { self?.assumeIsolated { $0.sourceFailed(transfer, reason) } }
         }
         job.send(to: peer) { [weak self] pump in
@@ -104,8 +110,8 @@ extension NodeEngine {
         guard let stream = connection.takeStream() else { return ticket.expire(.ended) }
         let origin = DataOrigin.accepted(StreamBox(stream))
         switch ticket.use {
-        case .send(let job, let piece): sending(job, to: peer, from: piece, origin)
-        case .receive(let job, let queue): receiving(job, queue, origin)
+        case .send(let job, let ledger, let piece): sending(job, ledger, to: peer, from: piece, origin)
+        case .receive(let job, let queue, let piece): receiving(job, queue, from: piece, origin)
         }
     }
 
@@ -113,22 +119,32 @@ extension NodeEngine {
 
     private func sourceLost(_ transfer: TransferID, _ reason: TransferReason) {
         hub.dropTickets(.ended) { $0.transfer == transfer }
-        hub.jobs[transfer]?.end(reason)
+        guard let job = hub.jobs[transfer] else { return }
+        if !reason.isContinuable, job.isWanted { give(up: job, keeping: false, isContinuable: false) }
+        job.end(reason)
     }
 
     /// This peer gives its own files up; others may still be served from them until the transfer is finished.
-    private func abandon(_ transfer: TransferID) {
+    private func abandon(_ transfer: TransferID, isContinuable: Bool) {
         guard let job = hub.jobs[transfer], job.isWanted else { return }
         job.isWanted = false
         let isServing = !job.isSpooled && machine.isRelaying(transfer)
-        give(up: job.landing, keeping: isServing)
+        give(up: job, keeping: isServing, isContinuable: isContinuable)
         if !job.isSpooled, !isServing { job.end(.left) }
     }
 
     private func finished(_ transfer: TransferID) {
         guard let job = hub.remove(transfer) else { return }
         job.end(.left)
-        give(up: job.landing, keeping: false)
+        give(up: job, keeping: false, isContinuable: job.isContinuable)
+    }
+
+    /// The same transfer is offered anew, before its former chat has noticed that it was interrupted.
+    func supersede(_ job: TransferJob) -> Landing? {
+        _ = hub.remove(job.transfer)
+        job.end(.lost)
+        give(up: job, keeping: false, isContinuable: true)
+        return job.landing
     }
 
     /// The program stops.
@@ -137,8 +153,11 @@ extension NodeEngine {
     }
 
     /// Removing takes as long as the disk does, so it is not done here.
-    private func give(up landing: Landing?, keeping: Bool) {
-        guard let landing, landing.giveUp(keeping: keeping) == .mustBeRemoved else { return }
+    private func give(up job: TransferJob, keeping: Bool, isContinuable: Bool) {
+        job.isContinuable = job.isContinuable && isContinuable
+        guard let landing = job.landing,
+            landing.giveUp(keeping: keeping, isContinuable: job.isContinuable) == .mustBeRemoved
+        else { return }
         hub.writers += 1
         start("remove") { [weak self] in
             landing.remove()

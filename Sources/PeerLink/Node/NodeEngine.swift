@@ -40,8 +40,8 @@ package actor NodeEngine {
     private var wakeUp: (at: Instant, token: UInt64)?
     var hub: TransferHub
     /// How received files get their place; it may block.
-    var openLanding: LandingOpener = { (folder, transfer, offer) throws(TransferFailure) in
-        try Landing(folder: folder, transfer: transfer, offer: offer)
+    var openLanding: LandingOpener = { (folder, transfer, offer, key) throws(TransferFailure) in
+        try Landing(folder: folder, transfer: transfer, offer: offer, signedBy: key)
     }
     var discovery: Discovery?
     /// The back end in use, `off` when there is none; `nil` while nothing has been heard of it.

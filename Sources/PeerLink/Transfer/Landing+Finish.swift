@@ -31,6 +31,7 @@ extension Landing {
             var paths: [String] = []
             for index in tops { paths.append(try land(manifest.entries[index], &writer.places)) }
             removePartial()
+            stage.update { $0 = .removed }
             return Landed(paths: paths, mended: mended(manifest, writer.places), skipped: skipped)
         }
     }

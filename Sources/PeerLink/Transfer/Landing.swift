@@ -1,5 +1,6 @@
 package import PeerModel
 package import PeerSystem
+package import PeerTLS
 package import PeerWire
 internal import Synchronization
 
@@ -23,6 +24,8 @@ package final class Landing: PieceReading {
         var manifestBytes: [UInt8] = []
         var manifest: Manifest?
         var places: LandingPlaces
+        /// What was here at the beginning.
+        var kept: KeptPieces
         /// The file that was read last: a large one is read piece by piece.
         var last: (entry: Int, file: OpenFile)?
     }
@@ -36,7 +39,10 @@ package final class Landing: PieceReading {
         case landing
         /// All here, for others only.
         case kept
-        case givenUp
+        case givenUp(isContinuable: Bool)
+        /// Nothing is written any more; it may go on in another landing.
+        case left
+        case removed
     }
 
     package typealias Syncing = @Sendable (Folder) throws(SystemError) -> Void
@@ -57,25 +63,29 @@ package final class Landing: PieceReading {
     let into: Folder
     let partials: Folder
     let partialName: String
+    /// For the lengths of pieces; what is known of them is elsewhere.
+    let ledger: PieceLedger
     let writer: Mutex<LandingWriter>
+    let log: Mutex<ResumeLog>
     let shared: Mutex<Shared>
     /// Waits until what was written is on the disk.
     let syncing: Syncing
-    private let stage = Mutex(Stage.writing)
+    let stage = Monitor(Stage.writing)
 
-    /// Makes the folder for received files if it is not there, and an empty one for this transfer in it.
+    /// Makes the folder for received files if it is not there, and one for this transfer in it.
     ///
-    /// What an earlier attempt left is removed, unless it is going on in another process.
+    /// Continues what an earlier attempt left, or removes it when that cannot be trusted or nobody's `key` is given; what is
+    /// going on in another process is left alone.
     package init(
-        folder path: String, transfer: TransferID, offer: OfferBody,
+        folder path: String, transfer: TransferID, offer: OfferBody, signedBy key: PublicKey? = nil,
         syncing: @escaping Syncing = { (folder) throws(SystemError) in try folder.syncFileSystem() }
     ) throws(TransferFailure) {
         self.syncing = syncing
-        let partial: Folder
+        let place: Place
         do {
             self.path = try Paths.absolute(path)
             into = try Folder.make(self.path)
-            (partials, partialName, partial) = try Self.makePlace(in: into, self.path, transfer)
+            place = try Self.makePlace(in: into, self.path, transfer)
         } catch let failure as TransferFailure {
             throw failure
         } catch let error as SystemError {
@@ -83,62 +93,19 @@ package final class Landing: PieceReading {
         } catch {
             throw .unwritable("\(SafeText.line(path)) cannot be written.")
         }
+        (partials, partialName) = (place.partials, place.name)
         manifestLength = offer.manifestLength
         hasSeveralFiles = offer.files > 1
         length = offer.manifestLength &+ offer.size
-        let places = LandingPlaces(into: into, partial: partial)
+        ledger = PieceLedger(length: length)
+        let places = LandingPlaces(into: into, partial: place.partial)
         writer = Mutex(LandingWriter(offer, places))
-        shared = Mutex(Shared(places: places))
-    }
-
-    /// A transfer that ends removes the folder of all partial ones when nothing is in it: then it is made again.
-    private static func makePlace(
-        in into: Folder, _ path: String, _ transfer: TransferID
-    ) throws -> (partials: Folder, name: String, partial: Folder) {
-        var attempts = 10
-        while true {
-            do {
-                let partials = try openPartials(in: into, path)
-                let (name, partial) = try makePartial(in: partials, String(transfer.description.prefix(16)))
-                return (partials, name, partial)
-            } catch let error as SystemError where error.isMissing && attempts > 0 {
-                attempts -= 1
-            }
-        }
-    }
-
-    private static func openPartials(in into: Folder, _ path: String) throws -> Folder {
-        do { return try into.makeFolder(partialFolder) } catch {
-            guard error.isTaken else { throw error }
-        }
-        let refused = TransferFailure.unwritable(
-            "\(SafeText.line(path))/\(partialFolder) is not this user's own, closed folder; it is not used.")
-        let folder: Folder
-        do { folder = try into.folder(partialFolder) } catch {
-            // Missing where a folder is, or nothing: it was removed just now, and perhaps made again.
-            let kind = (try? into.status(of: partialFolder))?.kind
-            throw error.isMissing && (kind == nil || kind == .folder) ? error : refused
-        }
-        let status = try folder.status()
-        guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw refused }
-        return folder
-    }
-
-    private static func makePartial(in partials: Folder, _ name: String) throws -> (String, Folder) {
-        for number in 0..<1000 {
-            let name = number == 0 ? name : "\(name)-\(number)"
-            do {
-                let folder = try partials.makeFolder(name)
-                if try folder.lock() { return (name, folder) }
-            } catch {
-                guard error.isTaken else { throw error }
-                let folder = try partials.folder(name)
-                guard try folder.lock() else { continue }
-                try folder.removeContent()
-                return (name, folder)
-            }
-        }
-        throw TransferFailure.unwritable("The same files are being received here too often at once.")
+        shared = Mutex(Shared(places: places, kept: KeptPieces(transfer)))
+        log = Mutex(
+            ResumeLog(place.partials, Self.recordName(place.name), transfer, ledger, manifestLength: manifestLength))
+        guard place.isOld else { return }
+        if let key, resume(transfer, offer, signedBy: key) { return }
+        do throws(SystemError) { try startOver(offer) } catch { throw TransferFailure(writing: path, error) }
     }
 
     // MARK: Writing
@@ -148,14 +115,14 @@ package final class Landing: PieceReading {
 
     /// Takes the next bytes of the stream.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(TransferFailure) {
-        guard stage.withLock({ $0 != .givenUp }) else { throw .givenUp }
+        if stage.read({ if case .givenUp = $0 { true } else { false } }) { throw .givenUp }
         try writer.withLock { (writer) throws(TransferFailure) in
             defer { publish(&writer) }
             try writer.append(bytes)
         }
     }
 
-    private func publish(_ writer: inout LandingWriter) {
+    func publish(_ writer: inout LandingWriter) {
         shared.withLock { shared in
             shared.received = writer.position
             // A copy of its own: an array that both hold would be copied whole at each append.
@@ -163,46 +130,6 @@ package final class Landing: PieceReading {
             shared.manifest = writer.manifest
             shared.places = writer.places
         }
-    }
-
-    // MARK: Giving up
-
-    /// Says that the files are not wanted; with `keeping` they are kept for others until that is called again without.
-    package func giveUp(keeping: Bool) -> Removal {
-        stage.withLock { stage in
-            switch stage {
-            case .writing, .unwanted:
-                stage = keeping ? .unwanted : .givenUp
-                return .notNeeded
-            case .kept where !keeping:
-                stage = .givenUp
-                return .mustBeRemoved
-            case .kept, .landing, .givenUp: return .notNeeded
-            }
-        }
-    }
-
-    /// Whether the files may get their names now; if not, they are kept for others.
-    func mayLand() throws(TransferFailure) -> Bool {
-        try stage.withLock { (stage) throws(TransferFailure) in
-            switch stage {
-            case .writing, .landing: stage = .landing
-            case .unwanted, .kept: stage = .kept
-            case .givenUp: throw .givenUp
-            }
-            return stage == .landing
-        }
-    }
-
-    /// Removes what has arrived and has no final name yet; only when nothing is written any more.
-    package func remove() {
-        shared.withLock { $0.last = nil }
-        removePartial()
-    }
-
-    func removePartial() {
-        try? partials.removeTree(partialName)
-        try? into.removeFolder(Self.partialFolder)  // stays when other transfers use it
     }
 
     // MARK: Reading

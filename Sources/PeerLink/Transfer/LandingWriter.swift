@@ -7,22 +7,24 @@ internal import PeerWire
 ///
 /// A call that failed because the disk is full can be repeated: `position` says how much of it was taken.
 struct LandingWriter: ~Copyable, Sendable {
-    private let offer: OfferBody
+    let offer: OfferBody
     private var decoder: ManifestDecoder? = ManifestDecoder()
     private(set) var manifestBytes: [UInt8] = []
-    private(set) var manifest: Manifest?
+    var manifest: Manifest?
     /// Bytes of the stream that were taken.
-    private(set) var position: UInt64 = 0
+    var position: UInt64 = 0
     var places: LandingPlaces
 
     /// Names are mended before they are tried.
-    private let hasWindowsNames: Bool
+    let hasWindowsNames: Bool
     /// The next entry to make; links are made at the end.
-    private var next = 0
+    var next = 0
     /// The file that is filled, and how many of its bytes are there.
-    private var file: (OpenFile, entry: ManifestEntry, written: UInt64)?
+    var file: (OpenFile, entry: ManifestEntry, written: UInt64)?
     /// The folders that the next entry lies in, from the top.
-    private var open: [Folder] = []
+    var open: [Folder] = []
+    /// Whether an entry was made that may not be on the disk yet.
+    var hasNewEntries = true
 
     init(_ offer: OfferBody, _ places: LandingPlaces) {
         self.offer = offer
@@ -55,9 +57,22 @@ struct LandingWriter: ~Copyable, Sendable {
         }
     }
 
+    /// Brings what was written to the disk; false when that fails.
+    ///
+    /// New names need more than their file's content, and many small files are faster together.
+    mutating func sync() -> Bool {
+        do throws(SystemError) {
+            if hasNewEntries { try places.into.syncFileSystem() } else { try file?.0.sync() }
+            hasNewEntries = false
+            return true
+        } catch {
+            return false
+        }
+    }
+
     // MARK: The manifest
 
-    private mutating func appendManifest(_ bytes: UnsafeRawBufferPointer) throws(TransferFailure) {
+    mutating func appendManifest(_ bytes: UnsafeRawBufferPointer) throws(TransferFailure) {
         do {
             try decoder?.append(bytes)
             manifestBytes.append(contentsOf: bytes)
@@ -107,6 +122,7 @@ struct LandingWriter: ~Copyable, Sendable {
 
     private mutating func make(_ entry: ManifestEntry) throws(TransferFailure) {
         guard entry.kind != .link else { return }
+        hasNewEntries = true
         let components = entry.path.utf8.split(separator: UInt8(ascii: "/"))
         // The manifest's order puts each entry behind its folder, so the folders above it are the first of those open.
         open.removeLast(max(0, open.count - (components.count - 1)))
@@ -131,12 +147,17 @@ struct LandingWriter: ~Copyable, Sendable {
         try? file.setModified(FileStatus.Time(seconds: entry.seconds, nanoseconds: entry.nanoseconds))
     }
 
+    /// The name that is tried first.
+    func firstName(_ own: String) -> String {
+        hasWindowsNames ? MendedName.forWindows(own) : MendedName.withoutControls(own)
+    }
+
     /// Makes an entry under its own name, or under one that this file system takes and that is free.
     mutating func place<Made>(
         _ entry: ManifestEntry, _ make: (String) throws(SystemError) -> Made
     ) throws(SystemError) -> Made {
-        let own = String(Substring(entry.path.utf8.split(separator: UInt8(ascii: "/")).last ?? ""[...].utf8))
-        var name = hasWindowsNames ? MendedName.forWindows(own) : MendedName.withoutControls(own)
+        let own = entry.name
+        var name = firstName(own)
         var number = 0, isMended = false
         while true {
             let tried = NumberedName.name(name, number, isFolder: entry.kind == .folder)
@@ -157,4 +178,9 @@ struct LandingWriter: ~Copyable, Sendable {
             }
         }
     }
+}
+
+extension ManifestEntry {
+    /// The last component of its path.
+    var name: String { String(Substring(path.utf8.split(separator: UInt8(ascii: "/")).last ?? ""[...].utf8)) }
 }

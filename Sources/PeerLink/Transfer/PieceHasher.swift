@@ -8,22 +8,24 @@ enum PieceHasher {
     /// Far enough that nobody waits for a hash, near enough that the pages are still in memory when they are sent.
     private static let lead: UInt64 = 32
 
-    static func run(_ source: TransferSource, _ ledger: PieceLedger, _ transfer: TransferID, _ key: SigningKey) {
+    /// Begins behind the piece that `chain` leads to.
+    static func run(_ source: TransferSource, _ ledger: PieceLedger, from chain: PieceChain, _ key: SigningKey) {
         do throws(TransferFailure) {
-            try hash(source, ledger, transfer, key)
+            try hash(source, ledger, chain, key)
         } catch {
             ledger.fail(error.reason)
         }
     }
 
     private static func hash(
-        _ source: TransferSource, _ ledger: PieceLedger, _ transfer: TransferID, _ key: SigningKey
+        _ source: TransferSource, _ ledger: PieceLedger, _ start: PieceChain, _ key: SigningKey
     ) throws(TransferFailure) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Limits.pieceSize, alignment: 4096)
         defer { buffer.deallocate() }
-        var chain = PieceChain(transfer)
+        var chain = start
         let pieces = ledger.pieces
-        for piece in 1...max(pieces, 1) {
+        while chain.index < pieces {
+            let piece = chain.index + 1
             while ledger.state.wait(seconds: 60, until: { $0.failure != nil || $0.served + lead >= piece ? true : nil })
                 == nil
             {}

@@ -43,24 +43,25 @@ struct PieceIntake {
     /// Half of the smallest second-level cache in common use (256 KiB) would do; less costs more calls.
     private static let slice = 64 << 10
 
-    /// Runs until the transfer has ended here, well or not; what has not landed then is removed, unless others need it.
+    /// Runs until the transfer has ended here, well or not; what has not landed then is removed, unless others need it or it
+    /// may be continued.
     func run() -> Outcome {
         defer { queue.close() }
         let outcome = take()
         switch outcome {
         case .landed, .kept: return outcome
-        case .failed(let reason, _, _): ledger.fail(reason)
-        case .dismissed: break
-        }
-        if case .landing(let landing) = keeping {
-            _ = landing.giveUp(keeping: false)
-            landing.remove()
+        case .failed(let reason, _, _):
+            ledger.fail(reason)
+            if case .landing(let landing) = keeping { landing.leave(isContinuable: reason.isContinuable) }
+        case .dismissed:
+            if case .landing(let landing) = keeping { landing.leave(isContinuable: true) }
         }
         return outcome
     }
 
     private func take() -> Outcome {
         var chain = PieceChain(transfer), misfits: [UInt64] = []
+        if case .landing(let landing) = keeping { chain = landing.kept.chain }
         while true {
             let arrival: Arrival
             do throws(StreamError) { arrival = try queue.next() } catch { return broken(error) }
@@ -89,7 +90,9 @@ struct PieceIntake {
                 // One of several files may have changed while it was sent: then the signed end names it.
                 guard landing.hasSeveralFiles else { throw Self.altered(buffer.index) }
                 misfits.append(buffer.index)
+                landing.stopNoting()
             }
+            landing.note(told)
         case .spool(let spool):
             try spool.write(buffer.bytes, at: ledger.range(of: buffer.index).lowerBound)
         }
@@ -120,6 +123,7 @@ struct PieceIntake {
     private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
         guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
         else { throw .unchecked("the pieces up to \(checkpoint.index) are not those the sender signed") }
+        if case .landing(let landing) = keeping { landing.note(signature: checkpoint.signature) }
         ledger.state.update { $0.checkpoints[checkpoint.index] = checkpoint.signature }
     }
 
@@ -173,10 +177,14 @@ struct LocalFeed {
     let store: any PieceReading
     let source: PieceLedger
     let queue: ArrivalQueue
+    /// The last piece that is in the files already.
+    let start: UInt64
 
     func run() {
         let pieces = source.pieces
-        for piece in 1...max(pieces, 1) {
+        var piece = start
+        while piece < pieces {
+            piece += 1
             guard case .piece(let hash) = wait({ source.hash(of: piece, seconds: $0) }) else { return fail() }
             guard let buffer = queue.buffer() else { return }
             let range = source.range(of: piece)

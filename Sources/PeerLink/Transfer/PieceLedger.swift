@@ -9,8 +9,9 @@ internal import PeerWire
 /// come in.
 final class PieceLedger: Sendable {
     struct State: Sendable {
-        /// The hash of each piece that may be served, 32 bytes each.
+        /// The hash of each piece that may be served, 32 bytes each; from the one behind `base` on.
         var hashes: [UInt8] = []
+        let base: UInt64
         var checkpoints: [UInt64: [UInt8]] = [:]
         var end: StreamEnd?
         /// In place of the end, where the files are the own ones: each recipient is told what changed before it had it.
@@ -19,7 +20,8 @@ final class PieceLedger: Sendable {
         /// The furthest piece that anyone was served: nothing is hashed far ahead of it.
         var served: UInt64 = 0
 
-        var count: UInt64 { UInt64(hashes.count / Digest.size) }
+        /// The last piece that may be served.
+        var count: UInt64 { base + UInt64(hashes.count / Digest.size) }
     }
 
     /// What follows next for someone who has been served `count` pieces.
@@ -31,11 +33,25 @@ final class PieceLedger: Sendable {
         case failed(TransferReason)
     }
 
-    let state = Monitor(State())
+    let state: Monitor<State>
     /// Bytes of the stream.
     let length: UInt64
+    /// Nothing is known here of the pieces up to this one: whoever is served has them.
+    let base: UInt64
 
-    init(length: UInt64) { self.length = length }
+    init(length: UInt64, base: UInt64 = 0) {
+        self.length = length
+        self.base = base
+        state = Monitor(State(base: base))
+    }
+
+    /// What is here from an earlier attempt.
+    func take(_ kept: KeptPieces) {
+        state.update { state in
+            state.hashes = kept.hashes
+            state.checkpoints = kept.checkpoints
+        }
+    }
 
     var pieces: UInt64 { (length + UInt64(Limits.pieceSize) - 1) / UInt64(Limits.pieceSize) }
 
@@ -54,7 +70,8 @@ final class PieceLedger: Sendable {
         state.wait(seconds: seconds) { state in
             if let reason = state.failure { return .failed(reason) }
             guard piece <= state.count else { return nil }
-            let start = Int(piece - 1) * Digest.size
+            guard piece > state.base else { return .failed(.lost) }
+            let start = Int(piece - state.base - 1) * Digest.size
             return .piece(hash: Array(state.hashes[start..<(start + Digest.size)]))
         }
     }
@@ -102,6 +119,13 @@ struct PieceChain: Equatable {
     init(_ transfer: TransferID) {
         self.transfer = transfer
         link = transfer.digest
+    }
+
+    /// Goes on behind what was signed.
+    init(_ transfer: TransferID, at proof: PieceProof) {
+        self.transfer = transfer
+        index = proof.index
+        link = proof.link
     }
 
     mutating func append(_ hash: Digest, length: Int) {

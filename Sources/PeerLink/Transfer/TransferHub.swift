@@ -5,8 +5,8 @@ internal import PeerWire
 /// What a ticket is good for: one data connection, from one peer, for 30 s.
 struct Ticket {
     enum Use {
-        case send(TransferJob, from: UInt64)
-        case receive(TransferJob, ArrivalQueue)
+        case send(TransferJob, PieceLedger, from: UInt64)
+        case receive(TransferJob, ArrivalQueue, from: UInt64)
     }
 
     let transfer: TransferID
@@ -16,16 +16,19 @@ struct Ticket {
 
     /// Nobody came for it, so nothing will ever arrive in its queue.
     func expire(_ error: StreamError) {
-        if case .receive(_, let queue) = use { queue.fail(error) }
+        if case .receive(_, let queue, _) = use { queue.fail(error) }
     }
 }
 
 /// All transfers of this run and the tickets that are out.
 struct TransferHub {
     private(set) var jobs: [TransferID: TransferJob] = [:]
+    private var attempts = 0
     private var tickets: [[UInt8]: Ticket] = [:]
     /// Threads that still write or tidy up here.
     var writers = 0
+    /// The chat in which each own transfer was offered last.
+    var offered: [TransferID: ChatID] = [:]
 
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
 
@@ -35,7 +38,16 @@ struct TransferHub {
     /// Bytes of the manifests that are held in memory.
     var manifests: UInt64 { jobs.values.reduce(0) { $0 &+ ($1.isWanted ? $1.manifestLength : 0) } }
 
-    mutating func add(_ job: TransferJob) { jobs[job.transfer] = job }
+    mutating func add(_ job: TransferJob) {
+        attempts += 1
+        job.attempt = attempts
+        jobs[job.transfer] = job
+    }
+
+    /// Whether the same transfer is received anew since: what is told of this attempt concerns nobody any more.
+    func isSuperseded(_ transfer: TransferID, _ attempt: Int) -> Bool {
+        jobs[transfer].map { $0.attempt != attempt } ?? false
+    }
 
     mutating func remove(_ transfer: TransferID) -> TransferJob? {
         dropTickets(.ended) { $0.transfer == transfer }

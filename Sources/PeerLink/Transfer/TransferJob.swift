@@ -8,18 +8,24 @@ internal import Synchronization
 /// For the event loop alone.
 final class TransferJob {
     let transfer: TransferID
+    /// Which of those that the hub was given.
+    var attempt = 0
+    /// What is known of its pieces; of own ones, as far as they are hashed from the start.
     let ledger: PieceLedger
+    /// Of own files: everywhere that they are hashed from.
+    var own: OwnLedgers
     /// Where pieces are read from to serve them.
     let store: KeptStream
-    /// For an own transfer: hashed from the first request on.
+    /// For an own transfer.
     let source: TransferSource?
-    var isHashing = false
     /// Whether the bytes are kept in a spool, to be passed on.
     private(set) var isSpooled: Bool
     /// This peer's own files, once they have a place.
     var landing: Landing?
     /// Whether this peer wants the files for itself.
     var isWanted: Bool
+    /// Whether what has arrived may be continued another time, should this attempt end.
+    var isContinuable = true
     /// Bytes of the manifest that is held in memory for them.
     var manifestLength: UInt64 = 0
     /// The connection the bytes come from.
@@ -38,6 +44,7 @@ final class TransferJob {
         self.isSpooled = isSpooled
         self.isWanted = isWanted
         ledger = PieceLedger(length: store.length)
+        own = OwnLedgers(first: ledger)
     }
 
     /// An own transfer.
@@ -100,7 +107,7 @@ final class TransferJob {
 
     /// Nothing more is received or served; who waits for a piece hears why.
     func end(_ reason: TransferReason) {
-        ledger.fail(reason)
+        for ledger in [ledger] + own.all { ledger.fail(reason) }
         receiving?.cancel()
         for pump in sending.values { pump.cancel() }
         sending = [:]

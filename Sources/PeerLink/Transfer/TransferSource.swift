@@ -1,5 +1,6 @@
 internal import PeerModel
 internal import PeerSystem
+internal import PeerTLS
 package import PeerWire
 internal import Synchronization
 
@@ -93,6 +94,21 @@ package final class TransferSource: PieceReading {
         guard status.device == before.device, status.inode == before.inode else { return nil }
         last.withLock { $0 = (entry, file) }
         return file
+    }
+
+    /// A hash over where the files are and what their file system knows of them: another one as soon as one changes.
+    func fingerprint() -> Digest {
+        var hash = SHA256()
+        for top in tops { hash.update(Array(top.path.utf8) + [0]) }
+        for (_, status) in origins {
+            let numbers = [
+                status.device, status.inode, status.size, UInt64(bitPattern: status.modified.seconds),
+                UInt64(status.modified.nanoseconds), UInt64(bitPattern: status.changed.seconds),
+                UInt64(status.changed.nanoseconds),
+            ]
+            numbers.withUnsafeBytes { hash.update($0) }
+        }
+        return hash.finish()
     }
 
     /// Where the entry is on this machine.

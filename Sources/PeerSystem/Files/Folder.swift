@@ -53,6 +53,11 @@ package final class Folder: Sendable {
         try openFile(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode: 0)
     }
 
+    /// Opens a file that is there for reading and writing; one that is a FIFO does not block.
+    package func openFileToWrite(_ name: String) throws(SystemError) -> OpenFile {
+        try openFile(name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode: 0)
+    }
+
     private func openFile(_ name: String, _ flags: CInt, mode: UInt32) throws(SystemError) -> OpenFile {
         let raw = try retrying("openat") { Int(pc_openat(descriptor.raw, name, flags, mode)) }
         return OpenFile(owning: OwnedDescriptor(owning: CInt(truncatingIfNeeded: raw)))
@@ -132,6 +137,9 @@ package final class Folder: Sendable {
     package func lock() throws(SystemError) -> Bool {
         try unlessBlocked("flock") { Int(flock(descriptor.raw, LOCK_EX | LOCK_NB)) } != nil
     }
+
+    /// Lets others take it.
+    package func unlock() { _ = flock(descriptor.raw, LOCK_UN) }
 }
 
 func unlessThere(_ call: String, _ body: () -> CInt) throws(SystemError) {

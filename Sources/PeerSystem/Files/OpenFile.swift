@@ -64,6 +64,12 @@ package final class OpenFile: Sendable {
         try retrying("fchmod") { Int(fchmod(descriptor.raw, mode_t(mode))) }
     }
 
+    /// Cuts it, or fills it with zeros, to so many bytes.
+    package func setSize(_ size: UInt64) throws(SystemError) {
+        guard let size = Int(exactly: size) else { throw SystemError(call: "ftruncate", code: EFBIG) }
+        try retrying("ftruncate") { Int(ftruncate(descriptor.raw, size)) }
+    }
+
     /// Waits until the content is on the disk (fdatasync(2)).
     package func sync() throws(SystemError) { try retrying("fdatasync") { Int(fdatasync(descriptor.raw)) } }
 }

@@ -12,8 +12,11 @@ final class TestNode: Sendable {
     let identity: LocalIdentity
     private let log = EventLog()
 
-    init(_ name: String, _ change: (inout NodeSettings) -> Void = { _ in }) throws {
-        identity = .unique(displayName: try DisplayName(name))
+    /// With the identity of an earlier one it is that one, started again.
+    init(
+        _ name: String, as former: LocalIdentity? = nil, _ change: (inout NodeSettings) -> Void = { _ in }
+    ) throws {
+        identity = try former ?? .unique(displayName: DisplayName(name))
         var settings = NodeSettings(downloads: "/tmp/nonexistent", spools: "/tmp/nonexistent")
         settings.port = .exactly(0)
         settings.discovery = .off

@@ -19,9 +19,11 @@ import Testing
         var hub = TransferHub()
         let ours = job(1), theirs = job(2), queue = ArrivalQueue(), key = [UInt8](repeating: 7, count: 16)
         hub.issue(
-            key, Ticket(transfer: ours.transfer, peer: peer, use: .receive(ours, queue), deadline: later))
+            key, Ticket(transfer: ours.transfer, peer: peer, use: .receive(ours, queue, from: 0), deadline: later))
         hub.issue(
-            key, Ticket(transfer: theirs.transfer, peer: peer, use: .send(theirs, from: 0), deadline: later))
+            key,
+            Ticket(
+                transfer: theirs.transfer, peer: peer, use: .send(theirs, theirs.ledger, from: 0), deadline: later))
         let ticket = hub.redeem(Open(transfer: ours.transfer, ticket: key), by: peer)
         guard case .receive? = ticket?.use else {
             Issue.record("not the ticket that was handed out first")

@@ -1,0 +1,99 @@
+internal import PeerModel
+internal import PeerSystem
+
+/// Where partial files lie, and for how long.
+extension Landing {
+    struct Place {
+        let partials: Folder
+        let name: String
+        /// Locked for this landing.
+        let partial: Folder
+        /// Whether an earlier attempt has left something in it.
+        var isOld = false
+    }
+
+    static func recordName(_ name: String) -> String { name + ".pieces" }
+
+    /// A transfer that ends removes the folder of all partial ones when nothing is in it: then it is made again.
+    static func makePlace(in into: Folder, _ path: String, _ transfer: TransferID) throws -> Place {
+        var attempts = 10
+        while true {
+            do {
+                let partials = try openPartials(in: into, path)
+                let place = try makePartial(in: partials, name(of: transfer))
+                removeForgotten(in: partials, but: place.name)
+                return place
+            } catch let error as SystemError where error.isMissing && attempts > 0 {
+                attempts -= 1
+            }
+        }
+    }
+
+    private static func name(of transfer: TransferID) -> String { String(transfer.description.prefix(16)) }
+
+    private static func openPartials(in into: Folder, _ path: String) throws -> Folder {
+        do { return try into.makeFolder(partialFolder) } catch {
+            guard error.isTaken else { throw error }
+        }
+        let refused = TransferFailure.unwritable(
+            "\(SafeText.line(path))/\(partialFolder) is not this user's own, closed folder; it is not used.")
+        let folder: Folder
+        do { folder = try into.folder(partialFolder) } catch {
+            // Missing where a folder is, or nothing: it was removed just now, and perhaps made again.
+            let kind = (try? into.status(of: partialFolder))?.kind
+            throw error.isMissing && (kind == nil || kind == .folder) ? error : refused
+        }
+        let status = try folder.status()
+        guard status.owner == Paths.user, status.mode & 0o077 == 0 else { throw refused }
+        return folder
+    }
+
+    private static func makePartial(in partials: Folder, _ name: String) throws -> Place {
+        for number in 0..<1000 {
+            let name = number == 0 ? name : "\(name)-\(number)"
+            do {
+                let folder = try partials.makeFolder(name)
+                guard try folder.lock() else { continue }
+                // A record without its folder tells of nothing.
+                try? partials.removeTree(recordName(name))
+                return Place(partials: partials, name: name, partial: folder)
+            } catch {
+                guard error.isTaken else { throw error }
+                let folder = try partials.folder(name)
+                guard try folder.lock() else { continue }
+                return Place(partials: partials, name: name, partial: folder, isOld: true)
+            }
+        }
+        throw TransferFailure.unwritable("The same files are being received here too often at once.")
+    }
+
+    /// Removes what nobody has come back for.
+    private static func removeForgotten(in partials: Folder, but own: String) {
+        let limit = WallClock.milliseconds() / 1000 - Limits.partialsKept
+        for name in (try? partials.names().names) ?? [] where name != own && name != recordName(own) {
+            guard let status = try? partials.status(of: name), status.modified.seconds < limit else { continue }
+            let record = recordName(name)
+            // The folder's own time does not tell of what is written to files in it.
+            if let changed = try? partials.status(of: record).modified, changed.seconds >= limit { continue }
+            if status.kind == .folder {
+                guard let folder = try? partials.folder(name), (try? folder.lock()) == true else { continue }
+                try? partials.removeTree(record)
+                try? partials.removeTree(name)
+            } else if !name.hasSuffix(recordName("")) || (try? partials.status(of: String(name.dropLast(7)))) == nil {
+                try? partials.removeTree(name)
+            }
+        }
+    }
+
+    // MARK: What is here
+
+    /// Bytes that need no room any more when this transfer is accepted, as far as can be told at a glance.
+    ///
+    /// Without the transfer's ID, as for an invitation: of any that has so many bytes.
+    static func bytesHere(of transfer: TransferID?, size: UInt64, in path: String) -> UInt64 {
+        guard let partials = try? Folder.open(path).folder(partialFolder) else { return 0 }
+        let own = transfer.map { recordName(name(of: $0)) }
+        let names = own.map { [$0] } ?? (try? partials.names().names.filter { $0.hasSuffix(recordName("")) }) ?? []
+        return names.compactMap { ResumeRecord.bytesHere(size: size, $0, in: partials) }.max() ?? 0
+    }
+}

@@ -1,0 +1,83 @@
+package import PeerModel
+internal import PeerSystem
+internal import PeerWire
+
+/// A transfer that was interrupted, or is going on, as it lies in a folder for received files.
+package struct Unfinished: Sendable {
+    /// `nil` when too little has come to know what it is.
+    package let transfer: TransferID?
+    /// Its top-level entries, folders with `/` behind; foreign text.
+    package let names: [String]
+    /// Bytes of all its files.
+    package let size: UInt64
+    /// How many of them are here and need not come again.
+    package let here: UInt64
+    /// When the last of them came, seconds since 1970.
+    package let changed: Int64
+    /// Whether some process receives it now.
+    package let isGoingOn: Bool
+
+    /// All in this folder, the newest first; blocks.
+    package static func list(in path: String) -> [Unfinished] { all(in: path).map(\.found).sorted(by: isNewer) }
+
+    /// Removes those that are not going on, and gives them; blocks.
+    package static func clean(_ path: String) -> [Unfinished] {
+        guard let into = try? Folder.open(path), let partials = try? into.folder(Landing.partialFolder) else {
+            return []
+        }
+        var removed: [Unfinished] = []
+        for (name, found) in all(in: path) where !found.isGoingOn {
+            guard let folder = try? partials.folder(name), (try? folder.lock()) == true else { continue }
+            try? partials.removeTree(Landing.recordName(name))
+            if (try? partials.removeTree(name)) != nil { removed.append(found) }
+        }
+        try? into.removeFolder(Landing.partialFolder)
+        return removed.sorted(by: isNewer)
+    }
+
+    private static func isNewer(_ left: Unfinished, _ right: Unfinished) -> Bool { left.changed > right.changed }
+
+    private static func all(in path: String) -> [(name: String, found: Unfinished)] {
+        guard let partials = try? Folder.open(path).folder(Landing.partialFolder),
+            let names = try? partials.names().names
+        else { return [] }
+        return names.compactMap { name in
+            guard let folder = try? partials.folder(name), let own = try? folder.status() else { return nil }
+            let isLocked = (try? folder.lock()) == false
+            if !isLocked { folder.unlock() }
+            let record = Landing.recordName(name)
+            let changed = (try? partials.status(of: record))?.modified ?? own.modified
+            let told = ResumeRecord.summary(record, in: partials)
+            return (
+                name,
+                Unfinished(
+                    transfer: told?.transfer, names: told?.names ?? [], size: told?.size ?? 0, here: told?.here ?? 0,
+                    changed: changed.seconds, isGoingOn: isLocked)
+            )
+        }
+    }
+}
+
+extension ResumeRecord {
+    /// What a record tells to people; nothing of it is believed further.
+    fileprivate static func summary(
+        _ name: String, in folder: Folder
+    ) -> (transfer: TransferID, names: [String], size: UInt64, here: UInt64)? {
+        guard let file = try? folder.openFile(name), let status = try? file.status(), status.kind == .file,
+            let header = try? file.read(atMost: Int(headerSize)), let numbers = Numbers(header),
+            numbers.manifestLength <= UInt64(Limits.manifest), numbers.manifestLength <= numbers.length,
+            let digest = Digest(Array(header[8..<40]))
+        else { return nil }
+        let size = numbers.length - numbers.manifestLength
+        let here = bytesHere(size: size, name, in: folder) ?? 0
+        let start = try? file.read(atMost: Int(headerSize + numbers.manifestLength))
+        var decoder = ManifestDecoder()
+        guard let start, (try? start[Int(headerSize)...].withUnsafeBytes({ try decoder.append($0) })) != nil,
+            let manifest = try? decoder.finish()
+        else { return nil }
+        let names = manifest.entries.filter { !$0.path.utf8.contains(UInt8(ascii: "/")) }.map {
+            $0.kind == .folder ? $0.path + "/" : $0.path
+        }
+        return (TransferID(digest), names, size, here)
+    }
+}
