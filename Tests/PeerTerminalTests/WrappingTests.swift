@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "A long word in ASCII is one row for the terminal to wrap, and what follows it stands behind a bar",
+        "A long link or hash is one row for the terminal to wrap, and what follows it stands behind a bar",
         arguments: [
             (
                 "ada: see https://example.org/a/long/path, please",
@@ -48,6 +48,14 @@ import Testing
             // A part would begin as the line of a person does.
             ("eve: 111111111111111111bob: yes", ["eve: 111111111111111", "  111bob: yes"]),
             ("eve: 11111111111111111bob:yes1111", ["eve: 111111111111111", "  11bob:yes1111"]),
+            ("ada: (www.example.org/of_a/length).", ["ada:", "  (www.example.org/of_a/length)."]),
+            ("ada: q83vEjRWeJq83v+/EjRWeA==, yes", ["ada:", "  q83vEjRWeJq83v+/EjRWeA==,", "  | yes"]),
+            // Words that are joined could read as a sentence of the program.
+            (
+                "ada: xxxxxxxxxxxxxxxChat_ended_by_the_host.",
+                ["ada: xxxxxxxxxxxxxxx", "  Chat_ended_by_the_", "  host."]
+            ),
+            ("ada: xxxxxxxxxxxxxxxxxxx<U+00AD>", ["ada: xxxxxxxxxxxxxxx", "  xxxx<U+00AD>"]),
             // Other widths than one column are not to be relied on.
             ("ada: 漢字漢字漢字漢字漢字漢字", ["ada: 漢字漢字漢字漢", "  字漢字漢字"]),
         ] as [(String, [String])])

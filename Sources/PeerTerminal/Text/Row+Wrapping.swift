@@ -9,8 +9,8 @@ extension Row {
     /// start, everything else two columns in.
     func wrapped(to width: Int) -> [Row] { wrapped(to: width, leavesLongWords: false) }
 
-    /// Like `wrapped(to:)`, but for a finished line: a long word in ASCII, as a link or a hash, is one row that the
-    /// terminal wraps itself, so that it is selected, opened and copied as one.
+    /// Like `wrapped(to:)`, but for a finished line: a long link or hash in ASCII is one row that the terminal wraps
+    /// itself, so that it is selected, opened and copied as one.
     ///
     /// The parts of such a word stand at the start of rows. They cannot pass for a line of a person: behind a name comes
     /// a colon, and a word of which a part would begin that way is cut instead. Nor for a sentence of the program: all of
@@ -90,7 +90,7 @@ private struct Wrapper {
 
     /// Leaves a word to the terminal, in a row of its own, if no part of it may be taken for something else.
     private mutating func leave(_ word: Row, from start: Int) -> Bool {
-        guard word.allSatisfy(\.isASCII) else { return false }
+        guard word.allSatisfy(\.isASCII), Self.isWorthLeaving(word) else { return false }
         for part in stride(from: width - start, to: word.count, by: width) where Self.beginsLikeName(word[part...]) {
             return false
         }
@@ -98,6 +98,17 @@ private struct Wrapper {
         rows[rows.count - 1] += word
         (isFresh, isLeft) = (false, true)
         return true
+    }
+
+    /// A link, or letters and digits as of a hash: in base 16, 32 or 64 (RFC 4648).
+    ///
+    /// What else is made of words, with `_` or a dot between them, could end in a row that reads as a sentence.
+    private static func isWorthLeaving(_ word: Row) -> Bool {
+        let text: String = word.map(\.text).joined()
+        let inner = text.drop { "(<[{\"'".contains($0) }
+        if inner.hasPrefix("www.") || inner.drop(while: { $0.isLetter }).hasPrefix("://") { return true }
+        let end = inner.reversed().prefix { ".,;!?)>]}\"'".contains($0) }.count
+        return inner.dropLast(end).allSatisfy { $0.isLetter || $0.isNumber || "+/=".contains($0) }
     }
 
     /// Whether a colon comes so early that a name could stand before it: of 63 bytes at most, whatever it is made of.
