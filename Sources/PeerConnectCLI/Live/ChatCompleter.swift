@@ -25,11 +25,13 @@ struct ChatCompleter {
         }
         switch command {
         case "/invite": return people(board.peers.map(\.peer).filter { !isMember($0) }, query.word)
-        case "/verify", "/trust", "/untrust", "/block", "/unblock":
+        case "/unblock" where query.earlier.count == 1:
+            return people(board.peers.filter { $0.known == .blocked }.map(\.peer), query.word)
+        case "/verify", "/trust", "/untrust", "/block":
             let unlisted = board.others.filter { other in !board.peers.contains { $0.peer.id == other.id } }
             return query.earlier.count == 1 ? people(board.peers.map(\.peer) + unlisted, query.word) : []
-        case "/send" where query.word.hasPrefix("@"): return people(board.others, query.word)
-        case "/send": return files(query.word)
+        case "/send" where query.word.hasPrefix("@") && !query.isLiteral: return people(board.others, query.word)
+        case "/send": return files(query.word, isLiteral: query.isLiteral)
         case "/accept", "/decline": return numbers(board.openNumbers, query.word)
         case "/cancel": return numbers(board.transfers.filter { !$0.isOpen }.map(\.offer.number), query.word)
         case "/dnd": return ["on", "off"].filter { $0.hasPrefix(query.word) }.map { CompletionCandidate($0) }
@@ -76,11 +78,13 @@ struct ChatCompleter {
         return numbers.map { mark + "\($0)" }.filter { $0.hasPrefix(word) }.map { CompletionCandidate($0) }
     }
 
-    private func files(_ word: String) -> [CompletionCandidate] {
-        paths.completions(of: word).map { path, isFolder in
+    private func files(_ word: String, isLiteral: Bool) -> [CompletionCandidate] {
+        let isAtHome = !isLiteral && paths.isAtHome(word)
+        return paths.completions(of: word, isAtHome: isAtHome).map { path, isFolder in
             let shown = path.split(separator: "/").last.map(String.init) ?? path
             return CompletionCandidate(
-                path + (isFolder ? "/" : ""), shown: shown + (isFolder ? "/" : ""), isWhole: !isFolder)
+                path + (isFolder ? "/" : ""), shown: shown + (isFolder ? "/" : ""), isWhole: !isFolder,
+                start: isAtHome ? .home : .literal)
         }
     }
 }

@@ -21,9 +21,13 @@ struct PathExpander: Sendable {
         return found.isEmpty ? [prefix + rest.text] : found
     }
 
+    /// Whether this begins with the home folder, if nothing protects its `~`.
+    func isAtHome(_ text: String) -> Bool { home != nil && (text == "~" || text.hasPrefix("~/")) }
+
     /// The paths that begin with `text`, in its own spelling of the home folder; hidden ones only when it names one.
-    func completions(of text: String) -> [(path: String, isFolder: Bool)] {
-        let isAtHome = home != nil && (text == "~" || text.hasPrefix("~/"))
+    func completions(of text: String, isAtHome: Bool) -> [(path: String, isFolder: Bool)] {
+        // Others in the folder of the homes may begin alike.
+        if isAtHome, text == "~" { return [("~", true)] }
         let prefix = isAtHome ? home ?? "" : ""
         let found = matches(Self.escaped(prefix + text.dropFirst(isAtHome ? 1 : 0)) + "*")
         return found.compactMap { path in

@@ -6,6 +6,8 @@ package struct CompletionQuery: Equatable, Sendable {
     package let earlier: [String]
     /// The word up to the cursor, without its quotes.
     package let word: String
+    /// Whether quotes or a backslash protect its first character, so that a `~` or `@` is no more than that.
+    package let isLiteral: Bool
 }
 
 /// One way to go on from a word.
@@ -16,11 +18,23 @@ package struct CompletionCandidate: Equatable, Sendable {
     package let shown: String
     /// Nothing can follow, so a blank does; not so for a folder.
     package let isWhole: Bool
+    /// What its first character is.
+    package let start: Start
 
-    package init(_ text: String, shown: String? = nil, isWhole: Bool = true) {
+    package enum Start: Sendable {
+        /// It has the meaning it has unquoted, and may stand in quotes as well.
+        case any
+        /// A `~` that means the home folder, and so must stay bare.
+        case home
+        /// Only itself: a `~` or `@` is protected.
+        case literal
+    }
+
+    package init(_ text: String, shown: String? = nil, isWhole: Bool = true, start: Start = .any) {
         self.text = text
         self.shown = shown ?? text
         self.isWhole = isWhole
+        self.start = start
     }
 }
 
@@ -30,7 +44,8 @@ package typealias Completer = (CompletionQuery) -> [CompletionCandidate]
 extension LineEditor {
     mutating func complete(_ completer: Completer) -> LineEvent {
         let word = CompletionWord(buffer.characters[..<buffer.cursor])
-        let query = CompletionQuery(line: buffer.text, earlier: word.earlier, word: word.text)
+        let query = CompletionQuery(
+            line: buffer.text, earlier: word.earlier, word: word.text, isLiteral: word.isLiteral)
         let candidates = completer(query)
         guard let first = candidates.first else { return .bell }
         let isOnly = candidates.count == 1
@@ -39,7 +54,7 @@ extension LineEditor {
         let isClosed = word.quote != nil && buffer.characters[buffer.cursor...].first == word.quote
         let isWhole = isOnly && first.isWhole && !isClosed
         let isCommand = buffer.characters.first == "/" && buffer.characters.dropFirst().first != "/"
-        let spelled = word.spelled(common, isWhole: isWhole, isCommand: isCommand) + (isWhole ? " " : "")
+        let spelled = word.spelled(common, first.start, isWhole: isWhole, isCommand: isCommand) + (isWhole ? " " : "")
         let range = word.start..<buffer.cursor
         // Candidates may differ from the word in case; a shorter word would take letters away.
         if isOnly || common.count >= word.text.count, spelled != String(buffer.characters[range]) {

@@ -6,6 +6,8 @@ struct CompletionWord: Equatable {
     var text = ""
     /// The quote that is still open.
     var quote: Character?
+    /// Quotes or a backslash protect the first character.
+    var isLiteral = false
     /// The words before it, without their quotes.
     var earlier: [String] = []
 
@@ -27,10 +29,11 @@ struct CompletionWord: Equatable {
         for (index, character) in zip(characters.indices, characters) {
             if quote == nil, !isEscaped, character == " " || character == "\t" {
                 if isInWord { earlier.append(text) }
-                (isInWord, text) = (false, "")
+                (isInWord, text, isLiteral) = (false, "", false)
                 continue
             }
             if !isInWord { (isInWord, start) = (true, index) }
+            if text.isEmpty { isLiteral = isEscaped || quote != nil }
             if isEscaped {
                 // Inside double quotes a backslash protects only what would be special there.
                 if quote != nil, character != "\"", character != "\\" { text.append("\\") }
@@ -51,9 +54,17 @@ struct CompletionWord: Equatable {
 
     /// The text in place of this word, in the quotes that were begun; `isWhole` closes them.
     ///
-    /// A leading `~` stays bare: it means the home folder.
-    func spelled(_ text: String, isWhole: Bool, isCommand: Bool) -> String {
+    /// A leading `~` stays bare, before the quotes, where it means the home folder, and else is protected.
+    func spelled(
+        _ text: String, _ kind: CompletionCandidate.Start, isWhole: Bool, isCommand: Bool
+    ) -> String {
         guard isCommand else { return text }
+        if kind == .home, quote != nil, text.hasPrefix("~/") {
+            return "~/" + spelled(String(text.dropFirst(2)), .any, isWhole: isWhole, isCommand: true)
+        }
+        if kind == .literal, quote == nil, let first = text.first, "~@".contains(first) {
+            return "\\\(first)" + spelled(String(text.dropFirst()), .any, isWhole: isWhole, isCommand: true)
+        }
         switch quote {
         case "'"?:
             return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
