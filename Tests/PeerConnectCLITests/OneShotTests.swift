@@ -122,6 +122,37 @@ struct OneShotTests {
         #expect(!stage.err.contains("Waiting"))
     }
 
+    @Test(
+        "Who could be meant by a name, or which ID to type instead, is told beside the rows", arguments: [false, true])
+    func sendAdvice(isJSON: Bool) async throws {
+        let bobs = [try peer("bob", 3), try peer("Bob", 4)]
+        let stage = try sending { reference, _ in
+            .failed(
+                reference.text == "ada"
+                    ? PeerConnectError(.ambiguous, "Several are called ada.", candidates: bobs)
+                    : PeerConnectError(.wrongKey, "Another key.", hint: "Type \(bobs[0].id) instead."))
+        }
+        let json = isJSON ? ["--json"] : []
+        let world = stage.world()
+        #expect(await execute(["send", "f", "--to", "ada", "--to", "bob b", "--wait", "0"] + json, in: world) == 3)
+        if isJSON {
+            #expect(
+                stage.out.contains(#""reason":"ambiguous","candidates":[{"id":"\#(bobs[0].id)","name":"bob"},{"id":"#))
+            #expect(stage.out.contains(#""reason":"wrong-key","hint":"Type \#(bobs[0].id) instead."}"#))
+        } else {
+            #expect(
+                stage.err.contains(
+                    """
+                    Several are called ada.
+                      bob has the ID \(bobs[0].id).
+                      Bob has the ID \(bobs[1].id).
+                    Another key. Type \(bobs[0].id) instead.
+
+                    """))
+            #expect(stage.outLines.map { $0.split(separator: "\t").last } == ["ambiguous", "wrong-key"])
+        }
+    }
+
     private func received(_ status: TransferStatus) throws -> Stage {
         let ada = try peer("ada", 1), me = try peer("me", 9), transfer = TransferID(try digest(5))
         var snapshot = NodeSnapshot()

@@ -83,6 +83,10 @@ struct DeliveryRow: Equatable {
     let id: String
     let reason: String
     let exit: ExitStatus
+    /// What a person can do who has named nobody in particular, or a peer that has another key.
+    private var advice: [String] = []
+    private var hint: String?
+    private var candidates: [Peer] = []
 
     /// With the peer's ID, where it is known without the outcome.
     init(_ recipient: PeerReference, _ outcome: OfferOutcome, _ known: PeerID? = nil) {
@@ -92,6 +96,8 @@ struct DeliveryRow: Equatable {
             (status, name, reason) = ("failed", recipient.text, error.code.rawValue)
             id = recipientID
             exit = error.status
+            guard error.code == .ambiguous || error.code == .wrongKey else { break }
+            (advice, hint, candidates) = (PlainNarrator.sentences(error), error.hint, error.candidates)
         case .refused(let peer, let answer):
             (name, id) = (peer.name, peer.id.description)
             (status, reason) = answer == .declined ? ("declined", "") : ("failed", answer.rawValue)
@@ -109,12 +115,15 @@ struct DeliveryRow: Equatable {
 
     func show(on console: Console) {
         if console.isJSON {
-            let fields: [(key: String, value: JSONValue)] = [
+            var fields: [(key: String, value: JSONValue)] = [
                 ("status", .string(status)), ("peer", ["id": id.isEmpty ? .null : .string(id), "name": .string(name)]),
                 ("reason", reason.isEmpty ? .null : .string(reason)),
             ]
+            if let hint { fields.append(("hint", .string(hint))) }
+            if !candidates.isEmpty { fields.append(("candidates", .array(candidates.map(\.json)))) }
             console.emit(JSONEvent("delivery", fields))
         } else {
+            advice.forEach(console.err)
             console.out([status, SafeText.line(name), id, reason].joined(separator: "\t"))
         }
     }
