@@ -8,13 +8,14 @@ internal import Synchronization
 /// taken into raw mode after one question. The thread is never joined: it may wait in read(2) for ever, and ends with
 /// the process.
 final class StandardInput: LineSource {
-    private let lines: AsyncStream<InputLine>
-    private let continuation: AsyncStream<InputLine>.Continuation
+    /// `nil` for an end of input behind which more may come.
+    private let lines: AsyncStream<InputLine?>
+    private let continuation: AsyncStream<InputLine?>.Continuation
     /// How many lines were asked for and not given; below zero when a read gave more.
     private let wanted = Monitor(0)
     private let isStarted = Mutex(false)
 
-    init() { (lines, continuation) = AsyncStream.makeStream(of: InputLine.self) }
+    init() { (lines, continuation) = AsyncStream.makeStream(of: InputLine?.self) }
 
     func next() async -> InputLine? {
         wanted.update { $0 += 1 }
@@ -24,7 +25,7 @@ final class StandardInput: LineSource {
         }
         if isFirst { start() }
         var iterator = lines.makeAsyncIterator()
-        return await iterator.next()
+        return await iterator.next() ?? nil
     }
 
     private func start() {
@@ -50,7 +51,10 @@ final class StandardInput: LineSource {
     }
 
     /// Until the end of input, or an error, which ends it too; `pause` is called before each read.
-    private static func read(_ pause: () -> Void, take: (InputLine) -> Void) {
+    ///
+    /// At a terminal the end is Ctrl-D, and only told: what is typed then can be read as before.
+    private static func read(_ pause: () -> Void, take: (InputLine?) -> Void) {
+        let isTerminal = isatty(STDIN_FILENO) == 1
         var splitter = LineSplitter(isFromTerminal: keepsLines)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -65,7 +69,8 @@ final class StandardInput: LineSource {
                 _ = poll(&ready, 1, -1)
             } else if count == 0 || error != EINTR {
                 if let last = splitter.finish() { take(last) }
-                return
+                guard count == 0, isTerminal else { return }
+                take(nil)
             }
         }
     }

@@ -5,10 +5,13 @@ internal import Glibc
 package struct Signals: ~Copyable, Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// Blocks the signals that ask a program to stop and ignores SIGPIPE; to be called before any thread is started, since
+    /// Blocks the signals that ask a program to stop, ignores SIGPIPE and takes SIGQUIT from the runtime's backtracer; to
+    /// be called before any thread is started, since
     /// threads inherit this.
     package init() throws(SystemError) {
         signal(SIGPIPE, SIG_IGN)
+        // It is asked for with Ctrl-\ and is no crash: nothing is to be examined, least of all at a prompt that waits.
+        if !pc_is_ignored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         var set = sigset_t()
         sigemptyset(&set)
         for number in [SIGINT, SIGTERM] { sigaddset(&set, number) }
