@@ -6,13 +6,15 @@ let everyCommand: [any Command.Type] = [
     PeersCommand.self, TransfersCommand.self, ConfigCommand.self, DoctorCommand.self,
 ]
 
-/// Runs one command line and gives its exit code; `interruption` is the code a signal asked for, if one came.
+/// Runs one command line, in which `nil` is an argument that is not UTF-8, and gives its exit code; `interruption` is the code a signal asked for, if one came.
 func execute(
-    _ arguments: [String], in world: World, interruption: @Sendable () -> Int32? = { nil }
+    _ typed: [String?], in world: World, interruption: @Sendable () -> Int32? = { nil }
 ) async -> Int32 {
+    let arguments = typed.compactMap { $0 }
     let specs = everyCommand.map { $0.spec }
     let parser = ArgumentParser(globals: globalOptions, commands: specs, fallback: ChatCommand.spec.name)
     do throws(UsageError) {
+        if let place = typed.firstIndex(of: nil) { throw UsageError("argument \(place + 1) is not valid UTF-8") }
         let parsed = try parser.parse(arguments)
         if parsed.has("--help") {
             let spec = specs.first { parsed.isExplicit && $0.name == parsed.command }

@@ -58,7 +58,7 @@ final class Program: Sendable {
     ///
     /// To be called on the main thread, which waits here: an asynchronous `main` would hand it to Dispatch, where it
     /// unblocks every signal and so takes their default action before we hear of them.
-    func run(_ arguments: [String]) -> Never {
+    func run(_ arguments: [String?]) -> Never {
         do {
             StandardStreams.fill()
             try Signals().deliver { self.note(signal: $0) }
@@ -102,7 +102,7 @@ final class Program: Sendable {
             inputIsTerminal: isatty(STDIN_FILENO) == 1,
             paths: .real(home: environment["HOME"]),
             workingDirectory: Self.workingDirectory(),
-            canRead: { access($0, R_OK) == 0 },
+            readProblem: { access($0, R_OK) == 0 ? nil : SystemError(call: "access", code: errno).reason },
             text: { (path) throws(TextFile.Failure) in try TextFile.read(path, waits: true) },
             sleep: { try await Task.sleep(for: $0, clock: .continuous) },
             clock: BootClock.now,

@@ -13,7 +13,7 @@ struct World: Sendable {
     /// Where relative paths begin.
     var workingDirectory: String
     /// Whether a path can be opened for reading.
-    var canRead: @Sendable (String) -> Bool
+    var readProblem: @Sendable (String) -> String?
     /// The text of a small file, or of what a pipe gives until its end.
     var text: @Sendable (String) throws(TextFile.Failure) -> String
     /// Throws when the task is cancelled.

@@ -244,8 +244,8 @@ struct ChatTests {
         #expect(
             stage.out.hasPrefix("ada (\(ada.id.short), known) invites you to chat, #4. Type /accept 4 or /decline 4.\n")
         )
-        #expect(stage.out.contains("Nothing was accepted, because a number is needed, as in /accept 4.\n"))
-        let warning = "Quitting ends the chat for 1 member. Type /quit again to do it.\n"
+        #expect(stage.out.contains("Nothing was accepted, because plain lines need a number, as in /accept 4.\n"))
+        let warning = "Quitting ends the chat for 1 member. Type /quit or Ctrl-D again to do it.\n"
         #expect(stage.err.components(of: warning) == 2)
         #expect(node.commands == ["say(\"hi\")"])
     }

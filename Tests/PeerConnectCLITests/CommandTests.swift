@@ -138,6 +138,8 @@ struct CommandLineTests {
           transfers  show and remove what is unfinished
           config     show the settings and where each comes from
           doctor     say why peers may not be visible or reachable
+          help       show this help, or that of a command
+          version    show the version
 
         options of every command:
           --home DIR                  keep everything below DIR, also PEERCONNECT_HOME

@@ -53,7 +53,7 @@ final class Stage: Sendable {
             inputIsTerminal: isTerminal || terminal != nil,
             paths: PathExpander(home: nil) { _ in [] },
             workingDirectory: "/work dir",
-            canRead: { $0.hasSuffix("missing") == false },
+            readProblem: { $0.hasSuffix("missing") ? "no such file or directory" : nil },
             text: { (path) throws(TextFile.Failure) in
                 guard path == "/work dir/list" else { throw .failed(SystemError(call: "open", code: ENOENT)) }
                 return "# friends\n  ada  \n\nbob b\n"

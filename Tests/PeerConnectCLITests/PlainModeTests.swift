@@ -103,7 +103,8 @@ struct PlainModeTests {
     @Test(
         "A bell for a question and a mention; none for others, nor where it is switched off or would be written out",
         arguments: [
-            ("{}", ["TERM": "xterm"], 3), ("{bell: false}", ["TERM": "xterm"], 0), ("{}", ["TERM": "dumb"], 0),
+            ("{}", ["TERM": "xterm"], 3), ("{bell: false}", ["TERM": "xterm"], 0), ("{}", ["TERM": "dumb"], 3),
+            ("{}", ["TERM": "emacs"], 0),
             ("{hold: true}", ["TERM": "xterm"], 3), ("{'accept-files': 'all'}", ["TERM": "xterm"], 2),
         ])
     func bell(settings: String, environment: [String: String], count: Int) async throws {

@@ -87,7 +87,7 @@ struct ArgumentParser: Sendable {
     private func unknown(command: String) -> UsageError {
         let close = nearest(to: command, among: commands.map(\.name) + Self.words.keys.sorted())
         return UsageError(
-            "unknown command \(SafeText.line(command))",
+            command.isEmpty ? "a command has no name" : "unknown command \(SafeText.line(command))",
             hint: close.map { "did you mean \($0)?" } ?? "peerconnect --help lists the commands")
     }
 

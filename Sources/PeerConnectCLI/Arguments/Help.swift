@@ -2,7 +2,10 @@
 enum Help {
     /// For `peerconnect --help`.
     static func overview(_ commands: [CommandSpec], globals: [OptionSpec]) -> String {
-        let rows = commands.map { ($0.name, $0.summary) }
+        let rows =
+            commands.map { ($0.name, $0.summary) } + [
+                ("help", "show this help, or that of a command"), ("version", "show the version"),
+            ]
         return """
             usage: peerconnect [OPTIONS] [COMMAND] [ARGUMENTS]
 

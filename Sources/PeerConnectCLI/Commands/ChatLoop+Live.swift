@@ -1,3 +1,4 @@
+internal import PeerConnect
 internal import PeerModel
 internal import PeerTerminal
 
@@ -71,7 +72,7 @@ extension ChatLoop {
         let snapshot = await session.snapshot()
         return teller.whatLeavingDoes(
             in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
-            running: snapshot.transfers.count(where: \.isRunning))
+            running: snapshot.transfers.count(where: teller.wouldStop))
     }
 
     /// The next line that may be looked at.
@@ -98,6 +99,26 @@ extension ChatLoop {
     /// One that says nothing in the chat.
     private static func isCommand(_ text: String) -> Bool {
         text.hasPrefix("/") && !text.hasPrefix("//") && text.prefix { $0 != " " } != "/send"
+    }
+
+    /// Whether it invites this peer itself, which is on no list; a namesake that is there may be meant.
+    func namesOneself(_ command: NodeCommand) async -> Bool {
+        guard case .invite(let wanted) = command else { return false }
+        let me = session.me, names = wanted.map { $0.text.lowercased() }
+        if names.contains(me.id.description) { return true }
+        guard names.contains(me.name.lowercased()) else { return false }
+        let known = try? await session.records.acquaintances()
+        return await !session.snapshot().peers.contains { $0.peer.name.lowercased() == me.name.lowercased() }
+            && known?.peers(named: me.name).isEmpty != false
+    }
+
+    /// As it was typed, or nearly so.
+    static func text(of command: NodeCommand) -> String {
+        switch command {
+        case .say(let text): text
+        case .send(let paths, _): "/send " + paths.joined(separator: " ")
+        default: ""
+        }
     }
 
     mutating func settle() async {

@@ -74,9 +74,10 @@ extension ChatLoop {
 
     private func apply(_ change: KnownChange, to reference: PeerReference, _ number: Int) async throws {
         let (id, peer) = try await Self.whom(reference, in: session)
+        let wasBlocked = try await session.records.acquaintances().peer(id)?.trust == .blocked
         await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
         let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
-        var sentences = [change.sentence(shown)]
+        var sentences = [change.sentence(shown, wasBlocked: wasBlocked)]
         let chat = await session.snapshot().chat
         if change == .block, let chat, ([chat.host] + chat.members).contains(where: { $0.id == id }) {
             let way = chat.role == .host ? "/end ends" : "/leave leaves"

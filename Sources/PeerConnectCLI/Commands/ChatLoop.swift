@@ -192,6 +192,9 @@ struct ChatLoop {
                 teller.listOpenItems(number, for: command, await session.snapshot())
             }
         case .command(let command):
+            if await namesOneself(command) {
+                return teller.refuse(number, PeerConnectError(.noSuchPeer, "That is you yourself."))
+            }
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text)
         case .who: teller.listMembers(number, await session.snapshot())
@@ -208,15 +211,6 @@ struct ChatLoop {
         guard state.holdsTexts else { return perform(command, line: line) }
         held.append((line, command))
         teller.display.expect(Self.text(of: command), line: line, isHeld: true)
-    }
-
-    /// As it was typed, or nearly so.
-    private static func text(of command: NodeCommand) -> String {
-        switch command {
-        case .say(let text): text
-        case .send(let paths, _): "/send " + paths.joined(separator: " ")
-        default: ""
-        }
     }
 
     private mutating func perform(_ command: NodeCommand, line: Int) {
@@ -260,20 +254,26 @@ struct ChatLoop {
     // MARK: Ending
 
     private mutating func endOfInput() async {
-        inputEnded = true
         // At a terminal the end of input is Ctrl-D: whoever sits there wants out.
+        if !quitWasAsked, await asksToQuit() { return }
+        inputEnded = true
         if run.world.inputIsTerminal { stop(.done) }
     }
 
     private mutating func quit(_ number: Int, isSecond: Bool) async {
-        if isInteractive, !isSecond, let loss = await whatQuittingDoes() {
-            quitWasAsked = true
-            return teller.note("Quitting \(loss). Type /quit again to do it.")
-        }
+        if !isSecond, await asksToQuit() { return }
         for (line, _) in held { teller.refuse(line, PeerConnectError(.noChat, "There was no chat to send this to.")) }
         held = []
         teller.confirm(number)
         stop(run.world.inputIsTerminal ? .done : finalStatus)
+    }
+
+    /// Says what quitting would end, if it ends something and a person is there; a second wish does it.
+    private mutating func asksToQuit() async -> Bool {
+        guard isInteractive, let loss = await whatQuittingDoes() else { return false }
+        quitWasAsked = true
+        teller.note("Quitting \(loss). Type /quit or Ctrl-D again to do it.")
+        return true
     }
 
     /// A person is there who can be asked.

@@ -123,7 +123,8 @@ struct ChatTeller {
             sentences += open.map { narrator.sentence($0.offer) }
             if let number = (snapshot.invitations.map(\.number) + open.map(\.offer.number)).first {
                 let (done, name) = if case .accept = command { ("accepted", "accept") } else { ("declined", "decline") }
-                sentences.append("Nothing was \(done), because a number is needed, as in /\(name) \(number).")
+                let need = display is PlainDisplay ? "plain lines need a number" : "a number is needed"
+                sentences.append("Nothing was \(done), because \(need), as in /\(name) \(number).")
             }
         }
         if sentences.isEmpty { sentences = ["Nothing is open."] }
@@ -138,6 +139,16 @@ struct ChatTeller {
         let transfers = running > 0 ? "stops \(Amount.counted(running, "transfer"))" : nil
         let all = [chatEnd, transfers].compactMap { $0 }
         return all.isEmpty ? nil : Amount.list(all)
+    }
+
+    /// Whether this transfer would stop if this peer left: it is its own, or not all here yet.
+    ///
+    /// What waits for this peer's answer, or only for others, is not counted.
+    func wouldStop(_ transfer: TransferState) -> Bool {
+        guard transfer.isRunning, !transfer.isOpen else { return false }
+        let offer = transfer.offer
+        return offer.isMine
+            || offer.to.contains { $0.id == me.id } && !transfer.results.contains { $0.peer.id == me.id }
     }
 
     func answer(_ line: Int, _ fields: [(key: String, value: JSONValue)], _ sentences: [String]) {

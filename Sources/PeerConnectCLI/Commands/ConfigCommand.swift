@@ -36,7 +36,12 @@ struct ConfigCommand: Command {
         for (name, ids) in run.options.groups.sorted(by: { $0.key < $1.key }) {
             Self.show("@" + name, .array(ids.map { .string($0) }), .file, on: run.console)
         }
-        if !run.console.isJSON { run.console.err("The settings are in \(SafeText.line(run.settings.path)).") }
+        if !run.console.isJSON {
+            let path = SafeText.line(run.settings.path)
+            run.console.err(
+                run.settings.hasFile
+                    ? "The settings are in \(path)." : "There is no settings file; it would be \(path).")
+        }
         return .done
     }
 

@@ -128,7 +128,10 @@ struct HistoryCommand: Command {
                     HistoryRows.short(message.chat) + " " + HistoryRows.line(message, run.offset)
                 }
             }
-            guard let last = found.last else { return }
+            guard let last = found.last else {
+                if position == .max, !run.console.isJSON { run.console.err("Nothing is found.") }
+                return
+            }
             position = last.position
         }
     }
@@ -143,6 +146,7 @@ struct HistoryCommand: Command {
         for name in names { chats.append(try await Self.find(name, history, own)) }
         guard await confirm("Remove \(Amount.counted(chats.count, "chat")) for good?", run) else { return .notAccepted }
         try await onThread { [chats] () throws(StoreError) in _ = try history.clear(chats) }
+        Self.note("\(Amount.counted(chats.count, "chat")) removed.", run)
         return .done
     }
 
@@ -155,14 +159,22 @@ struct HistoryCommand: Command {
         } catch {
             throw PeerConnectError(.internal, "The lines you entered cannot be removed: \(error.reason).", cause: error)
         }
+        Self.note("All chats and the lines you entered are removed.", run)
         return .done
     }
 
     private func confirm(_ question: String, _ run: Run) async -> Bool {
         guard !isConfirmed else { return true }
         run.console.writeErr("\(question) Type yes to do it: ")
-        guard case .text(let answer)? = await run.world.input.next() else { return false }
-        return answer == "yes"
+        let answer = await run.world.input.next()
+        if answer == nil { run.console.err("") }  // the cursor stands behind the question
+        if answer == .text("yes") { return true }
+        Self.note("Nothing was removed.", run)
+        return false
+    }
+
+    private static func note(_ text: String, _ run: Run) {
+        if !run.console.isJSON { run.console.err(text) }
     }
 
     private static func find(_ text: String, _ history: History, _ own: PeerID?) async throws -> ChatRecord {

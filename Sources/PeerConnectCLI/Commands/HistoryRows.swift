@@ -63,7 +63,7 @@ enum HistoryRows {
         // When it came says little of such a line, so it is its author's clock that is shown.
         let time = message.isEarlier ? message.sent : message.recorded
         let author = NameBook.clean(message.from.name) + (message.isEarlier ? ", earlier" : "")
-        return "\(Timestamp.local(time, offset)) \(author): " + lines.joined(separator: "\n  | ")
+        return "\(Timestamp.local(time, offset)) \(author): " + lines.joined(separator: PlainNarrator.bar)
     }
 
     /// `chat, time, sender, what, first path, result`, separated by tabs; the path is empty where there is none.

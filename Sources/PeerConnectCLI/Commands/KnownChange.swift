@@ -38,9 +38,9 @@ enum KnownChange: String, CaseIterable, Sendable {
     }
 
     /// What the prompt says when it is done.
-    func sentence(_ peer: String) -> String {
+    func sentence(_ peer: String, wasBlocked: Bool) -> String {
         switch self {
-        case .trust: "\(peer) is trusted."
+        case .trust: "\(peer) is trusted\(wasBlocked ? ", and no longer blocked" : "")."
         case .untrust: "\(peer) is not trusted."
         case .block: "\(peer) is blocked; whatever it wants is declined."
         case .unblock: "\(peer) is not blocked."

@@ -69,12 +69,19 @@ extension PeersCommand {
     /// Under the own identity of `--name`, or the current one.
     private func verify(_ peer: PeerReference, _ known: Acquaintances, _ run: Run) async throws -> ExitStatus {
         let id = try known.resolve(peer)
-        let own = try run.home.identities().first { identity in
+        let identities = try run.home.identities()
+        let own = identities.first { identity in
             run.options.name.map { $0.description == identity.peer.name } ?? identity.isCurrent
         }
         guard let own else {
+            guard run.options.name == nil, let first = identities.first else {
+                throw PeerConnectError(
+                    .noSuchPeer, "There is no identity of yours to verify with.",
+                    hint: "peerconnect id list shows them.")
+            }
             throw PeerConnectError(
-                .noSuchPeer, "There is no identity of yours to verify with.", hint: "peerconnect id list shows them.")
+                .noSuchPeer, "None of your identities is the current one.",
+                hint: "Say which, as in --name \(ShellWord.quoted(first.peer.name)).")
         }
         guard id != own.peer.id else { throw PeerConnectError(.noSuchPeer, "That is your own identity.") }
         let words = try await Verification.words(for: own.peer.id, and: id)

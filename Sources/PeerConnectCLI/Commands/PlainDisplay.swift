@@ -21,9 +21,10 @@ final class PlainDisplay: ChatDisplay {
         console = run.console
         inputIsTerminal = run.world.inputIsTerminal
         let isSomeoneThere = run.world.inputIsTerminal && run.console.outIsTerminal
-        // A terminal without a cursor may well write the bell out.
-        rings =
-            isSomeoneThere && run.options.ringsBell && TerminalTraits(environment: run.world.environment).hasCursor
+        // Others without a cursor may well write the bell out; dumb has one (terminfo(5)).
+        let environment = run.world.environment
+        let hasBell = TerminalTraits(environment: environment).hasCursor || environment["TERM"] == "dumb"
+        rings = isSomeoneThere && run.options.ringsBell && hasBell
         holds = run.world.inputIsTerminal && run.options.holdsLines
         let rule = run.settings.arguments.last("--accept-files")
         asksAboutFiles = rule != "all" && rule != "none"

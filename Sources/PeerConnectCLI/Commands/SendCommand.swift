@@ -47,8 +47,9 @@ struct SendCommand: Command {
         answer = try arguments.time("--answer") ?? .seconds(300)
         stall = try arguments.time("--stall") ?? .seconds(60)
         paths = arguments.operands.map(world.absolute)
-        for (path, typed) in zip(paths, arguments.operands) where !world.canRead(path) {
-            throw UsageError("\(SafeText.line(typed)) cannot be opened")
+        for (path, typed) in zip(paths, arguments.operands) {
+            guard let problem = world.readProblem(path) else { continue }
+            throw UsageError("\(SafeText.path(typed)) cannot be opened: \(problem)")
         }
     }
 

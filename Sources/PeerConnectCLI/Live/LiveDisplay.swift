@@ -71,8 +71,15 @@ final class LiveDisplay: ChatDisplay {
     }
 
     func answer(_ line: Int, _ answer: ChatAnswer) {
-        console.print(answer.sentences.map { StyledText($0) })
+        console.print(answer.sentences.flatMap(Self.lines))
         console.print(table(answer.table))
+    }
+
+    /// A sentence with a text of several lines, cut where these begin under their bar.
+    private static func lines(_ sentence: String) -> [StyledText] {
+        let bar = PlainNarrator.bar
+        let parts = sentence.split(separator: bar, omittingEmptySubsequences: false)
+        return parts.enumerated().map { StyledText(($0.offset > 0 ? String(bar.dropFirst()) : "") + $0.element) }
     }
 
     func refuse(_ line: Int, _ error: PeerConnectError) {

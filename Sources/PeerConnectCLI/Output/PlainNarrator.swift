@@ -22,6 +22,10 @@ struct PlainNarrator {
     var offers: [TransferID: FileOffer] = [:]
     /// Those of them that somebody takes.
     var taken: Set<TransferID> = []
+    /// The beginnings of own messages that may be missing somewhere, by their place in the chat.
+    var sent: [UInt64: String] = [:]
+    /// Who has gone from this chat.
+    var departed: Set<PeerID> = []
     private var questions = QuestionBook()
     private var pace = ProgressPace()
     var isInChat = false
@@ -38,6 +42,7 @@ struct PlainNarrator {
     /// `now` in milliseconds, for the pace of progress lines.
     mutating func tell(_ event: NodeEvent, now: Int64) -> Lines {
         learnNames(from: event)
+        noteDepartures(event)
         return switch event {
         case .discovery(let backend, let state, let reason): Self.discovery(backend, state, reason)
         case .peerFound(let peer): .note("\(names.shown(peer.peer)) is here (\(Self.details(of: peer))).")
@@ -49,9 +54,8 @@ struct PlainNarrator {
         case .inviteRefused(let from, let answer): refusal(of: from, answer, now: now)
         case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event, now: now)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event, now: now)
-        case .message(let message): .result(line(of: message))
-        case .messageDelivered(_, _, _, let missing, _):
-            missing.isEmpty ? Lines() : .note("Not delivered yet to \(list(missing)).")
+        case .message(let message): said(message)
+        case .messageDelivered(_, let seq, _, let missing, _): delivered(seq, missing)
         case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeText.line(reason))).")
         case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
             file(event, now: now)
@@ -70,10 +74,13 @@ struct PlainNarrator {
         return [first] + error.candidates.map { "  \(NameBook.clean($0.name)) has the ID \($0.id)." }
     }
 
+    /// What stands between the lines of a text.
+    static let bar = "\n  | "
+
     /// `name: text`; further lines of a text are indented under a bar, so that they cannot pass for a line of their own.
     func line(of message: ChatMessage) -> String {
         let lines = SafeText.multiline(message.text).split(separator: "\n", omittingEmptySubsequences: false)
-        return names.shown(message.from) + ": " + lines.joined(separator: "\n  | ")
+        return names.shown(message.from) + ": " + lines.joined(separator: Self.bar)
     }
 
     func list(_ peers: [Peer]) -> String { Amount.list(peers.map { $0.id == me ? "you" : names.shown($0) }) }

@@ -28,8 +28,11 @@ struct PromptCommand: Sendable {
         PromptCommand(.talk, "invite", "PEER…", "invite into a new chat, or into the one you host"),
         PromptCommand(.talk, "start", "", "start now, with those who accepted so far"),
         PromptCommand(
-            .talk, "accept", "[N|PEER]", "accept an invitation or an offer", brief: "answer an invitation or an offer"),
-        PromptCommand(.talk, "decline", "[N|PEER]", "decline an invitation or an offer", brief: ""),
+            .talk, "accept", "[N|PEER]", "accept one; plain lines need N, and without it read out what is open",
+            brief: "answer an invitation or an offer"),
+        PromptCommand(
+            .talk, "decline", "[N|PEER]", "decline one; plain lines need N, and without it read out what is open",
+            brief: ""),
         PromptCommand(.talk, "who", "", "who is in the chat"),
         PromptCommand(
             .talk, "leave", "", "leave the chat as a member", brief: "leave as a member; end it for all as the host"),

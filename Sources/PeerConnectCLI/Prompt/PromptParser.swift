@@ -30,7 +30,10 @@ struct PromptParser: Sendable {
         if line.hasPrefix("//") { return message(String(line.dropFirst())) }
         let name = String(line.dropFirst().prefix { $0 != " " && $0 != "\t" })
         guard let command = PromptCommand.all.first(where: { $0.name == name }) else { return unknown(name) }
-        guard let words = ShellWord.split(line.dropFirst(name.count + 1)) else {
+        let rest = line.dropFirst(name.count + 1)
+        guard let words = ShellWord.split(rest) else {
+            // An apostrophe in a name is one.
+            if command.name == "name" { return self.name(String(rest)) }
             return .problem(
                 PeerConnectError(.usage, "A quote or a backslash is left open.", hint: "Usage is \(command.usage)."))
         }
@@ -49,7 +52,8 @@ struct PromptParser: Sendable {
     }
 
     static func usage(_ command: PromptCommand) -> PeerConnectError {
-        PeerConnectError(.usage, "Usage is \(command.usage).", hint: "/help \(command.name)")
+        let number = ["accept", "decline", "cancel"].contains(command.name) ? ", one at a time" : ""
+        return PeerConnectError(.usage, "Usage is \(command.usage)\(number).", hint: "/help \(command.name)")
     }
 
     /// `nil` for a wrong use.
@@ -113,9 +117,12 @@ struct PromptParser: Sendable {
 
     /// Blanks need no quotes: there is nothing else that could be meant.
     private func name(_ words: [ShellWord]) -> PromptLine? {
-        guard !words.isEmpty else { return nil }
+        words.isEmpty ? nil : name(words.map(\.text).joined(separator: " "))
+    }
+
+    private func name(_ text: String) -> PromptLine {
         do {
-            return .work(.rename(try DisplayName(words.map(\.text).joined(separator: " "))))
+            return .work(.rename(try DisplayName(text)))
         } catch {
             return .problem(PeerConnectError(.usage, "That does not work, \(GlobalOptions.problem(error))."))
         }

@@ -61,6 +61,16 @@ struct ShellWord: Equatable {
         return words
     }
 
+    /// A text as one word of a shell.
+    static func quoted(_ text: String) -> String {
+        let isPlain =
+            !text.isEmpty
+            && text.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || "0123456789@-_./".unicodeScalars.contains(scalar)
+            }
+        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+
     private mutating func add(_ character: Swift.Character, quoted: Bool) {
         characters.append(Character(value: character, isQuoted: quoted))
     }

@@ -8,6 +8,7 @@ struct EffectiveSettings: Sendable {
     private(set) var sources: [String: SettingSource] = [:]
     /// Where the file is, or would be.
     private(set) var path = ""
+    private(set) var hasFile = false
 
     /// Nothing but defaults.
     init() {}
@@ -18,6 +19,7 @@ struct EffectiveSettings: Sendable {
     init(completing arguments: inout ParsedArguments, from home: any Home, in world: World) throws(PeerConnectError) {
         path = home.configFolder + "/" + SettingsFile.name
         let text = try home.settingsText()
+        hasFile = text != nil
         let file =
             try text.map { text throws(PeerConnectError) in try SettingsFile(text, path: path) }
             ?? SettingsFile(path: path)

@@ -139,7 +139,7 @@ package struct LiveConsole: Sendable {
         hints = []
         let event = editor.handle(key, completer: completer)
         if let lines = editor.confirmedLines {
-            hints = [StyledText("Enter sends these \(lines) lines as one message.", .question)]
+            hints = [StyledText("Enter sends these \(lines) lines as one message, Ctrl-C drops them.", .question)]
         }
         let begun = self.begun ?? now
         self.begun = editor.isEmpty ? nil : begun
