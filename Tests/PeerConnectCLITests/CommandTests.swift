@@ -26,7 +26,7 @@ struct CommandLineTests {
             (["send", "--to", "ada"], "send needs a path; peerconnect send --help"),
             (["send", "a"], "send needs a peer; name it with --to PEER"),
             (["send", "a", "--to-file", "nolist"], "--to-file nolist cannot be read: no such file or directory"),
-            (["send", "missing", "--to", "ada"], "missing cannot be opened"),
+            (["send", "missing", "--to", "ada"], "missing cannot be opened: no such file or directory"),
             (["receive", "--accept", "all", "--from", "ada"], "--accept and --from exclude each other"),
             (
                 ["chat", "--invite", "@friends"],

@@ -121,7 +121,7 @@ struct PromptAnswerTests {
         let stage = stage(
             stored: [StoredIdentity(peer: bob, isCurrent: false), StoredIdentity(peer: me, isCurrent: false)])
         #expect(await stage.run("peers", "verify", ada.id.description) == 3)
-        #expect(stage.err == "None of your identities is the current one. Say which, as in --name bob.\n")
+        #expect(stage.err == "None of your identities is the current one.\n  Say which, as in --name bob.\n")
         #expect(await stage.run("peers", "verify", ada.id.description, "--name", "bob") == 0)
     }
 }

@@ -95,7 +95,7 @@ struct WordingTests {
         }
         let completer = ChatCompleter(board: board, names: NameBook(), paths: PathExpander(home: nil) { _ in [] })
         var editor = LineEditor()
-        editor.handle([.text("/unblock a")])
+        _ = editor.handle(.text("/unblock a"), completer: completer.candidates)
         _ = editor.handle(.tab, completer: completer.candidates)
         #expect(editor.text == "/unblock adam ")
     }
