@@ -32,7 +32,7 @@ struct TransfersCommand: Command {
         let found =
             try await cleans ? UnfinishedTransfer.clean(folder) : UnfinishedTransfer.list(in: folder)
         for transfer in found { Self.show(transfer, on: run.console) }
-        if found.isEmpty, !run.console.isJSON { run.console.err("Nothing is unfinished in \(SafeText.line(folder)).") }
+        if found.isEmpty, !run.console.isJSON { run.console.err("Nothing is unfinished in \(SafeText.path(folder)).") }
         return .done
     }
 
@@ -46,7 +46,7 @@ struct TransfersCommand: Command {
             ]
             return console.emit(JSONEvent("transfer", fields))
         }
-        let names = transfer.names.isEmpty ? "-" : Amount.list(transfer.names.prefix(3).map { SafeText.line($0) })
+        let names = transfer.names.isEmpty ? "-" : Amount.list(transfer.names.prefix(3).map { SafeText.path($0) })
         let more = transfer.names.count > 3 ? " and \(transfer.names.count - 3) more" : ""
         let percent = transfer.size == 0 ? 0 : Int(Double(transfer.here) / Double(transfer.size) * 100)
         console.out(
