@@ -2,6 +2,7 @@ import PeerModel
 import PeerSystem
 import PeerTLS
 import PeerWire
+import Synchronization
 import Testing
 
 @testable import PeerLink
