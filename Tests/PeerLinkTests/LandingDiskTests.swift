@@ -39,6 +39,7 @@ import Testing
     private func stream(pieces: Int) throws -> SignedStream {
         try from.file("a", [1])
         let before = try SourceWalk.walk(paths: [from("a")]).manifestBytes.count
+        try Folder.open(from.path).remove("a")
         try from.file("a", noise(pieces * Limits.pieceSize - before, 1))
         let stream = try SignedStream(SourceWalk.walk(paths: [from("a")]), key)
         #expect(stream.source.length == UInt64(pieces * Limits.pieceSize))
