@@ -82,6 +82,8 @@ package enum Limits {
     package static let partialsKept: Int64 = 30 * 86_400
     /// How long a recipient of `send` may do nothing, unless said otherwise.
     package static let stall = 60.0
+    /// How long the thread of an interrupted attempt may take to end: a write or two.
+    package static let formerAttempt = 5.0
     /// How long all bytes may take from the last one's arrival to their place on a slow disk.
     package static let landing = 600.0
     /// Entries that are named when many are left out or renamed.

@@ -70,11 +70,11 @@ public enum TransferReason: String, Sendable {
     /// The sender stopped it.
     case withdrawn
 
-    /// Whether what has arrived is of use when the same files are offered again.
+    /// Whether what has arrived is of use when the same files are offered again; if `corrupt`, as far as it was signed.
     package var isContinuable: Bool {
         switch self {
-        case .lost, .left, .timeout, .stalled, .diskFull, .unreadable: true
-        case .changed, .corrupt, .tooLarge, .unwritable, .withdrawn: false
+        case .lost, .left, .timeout, .stalled, .diskFull, .unreadable, .corrupt: true
+        case .changed, .tooLarge, .unwritable, .withdrawn: false
         }
     }
 }

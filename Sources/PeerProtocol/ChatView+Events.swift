@@ -45,6 +45,8 @@ extension ChatView {
             line: line)
         let key = participants[author]?.key ?? []
         forgetEnded()
+        // Offered again after it had ended: from here on the new offer is meant.
+        transferOrder.removeAll { $0 == body.transfer }
         transfers[body.transfer] = TransferRecord(offer: offer, body: body, senderKey: key, isEarlier: isEarlier)
         transferOrder.append(body.transfer)
         return [.emit(.fileOffered(offer))]

@@ -151,7 +151,7 @@ extension ChatView {
         let id = environment.hash(
             TransferLayout.identity(sender: author, nonce: offer.nonce, manifestHash: offer.manifestHash))
         guard TransferID(id) == offer.transfer else { throw .badSignature("an offer under another transfer's ID") }
-        guard transfers[offer.transfer] == nil else { throw .malformed("an offer that is open already") }
+        guard transfers[offer.transfer]?.isDone != false else { throw .malformed("an offer that is open already") }
         guard offer.recipients.contains(where: { $0 != author }) else { throw .malformed("an offer to nobody") }
         guard openOffers(of: author) < Limits.openOffers else {
             throw .malformed("too many offers of \(author.short) are open")

@@ -85,8 +85,9 @@ extension HostChat {
         guard let link = links[id], let record = view.transfers[get.transfer], record.standing(of: id) == .accepted
         else { return [] }
         moves[id]?.asked(at: moment.now)
+        let pieces = (record.streamLength &- 1) / UInt64(Limits.pieceSize) + 1
         let news =
-            record.offer.isMine && get.piece > 0
+            record.offer.isMine && get.piece > 0 && get.piece <= pieces
             ? view.continues(get.transfer, of: id, at: get.piece * UInt64(Limits.pieceSize), at: moment) : []
         return [.transfer(.serve(get, to: link.connection))] + news
     }

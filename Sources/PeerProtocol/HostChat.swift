@@ -136,14 +136,26 @@ package struct HostChat: Sendable {
         guard let statement = try? Statement(parsing: signed.bytes), statement.author == id else {
             return remove(id, .crashed, at: moment, numbers: &numbers)
         }
+        let ends = endFormer(statement, at: moment, numbers: &numbers)
         do {
-            return order(
-                signed, try view.check(signed, against: chain, by: environment), at: moment, numbers: &numbers)
+            return ends
+                + order(
+                    signed, try view.check(signed, against: chain, by: environment), at: moment, numbers: &numbers)
         } catch {
             // Its counter is used up and cannot be ordered, so nothing that follows could be either.
-            return [.send(link.connection, .rejected(counter: statement.counter, reason: error.sentence))]
+            return ends + [.send(link.connection, .rejected(counter: statement.counter, reason: error.sentence))]
                 + remove(id, .crashed, at: moment, numbers: &numbers)
         }
+    }
+
+    /// A sender that came back does not know what is still passed on of what it had offered: its new offer continues that.
+    private mutating func endFormer(
+        _ statement: Statement, at moment: Moment, numbers: inout ItemNumbers
+    ) -> [Effect] {
+        guard case .offer(let body) = statement.body,
+            view.transfers[body.transfer]?.offer.from.id == statement.author
+        else { return [] }
+        return sourceFailed(body.transfer, .lost, at: moment, numbers: &numbers)
     }
 
     private mutating func order(

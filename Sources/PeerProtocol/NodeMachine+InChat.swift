@@ -137,8 +137,14 @@ extension NodeMachine {
         return record.unfinished.contains { $0 != me.peer.id }
     }
 
-    /// Whether any chat of this run knows of the transfer, as under way or as ended.
-    package func knows(_ transfer: TransferID) -> Bool { chat(of: transfer) != nil }
+    /// Whether the transfer is under way in some chat, or has arrived at all these recipients in this one.
+    package func isUsed(_ transfer: TransferID, in chat: ChatID?, to recipients: [PeerID]) -> Bool {
+        if isAwaited(transfer, onlyHere: false) { return true }
+        guard let record = chat.flatMap({ view(of: $0)?.transfers[transfer] }) else { return false }
+        return recipients.allSatisfy {
+            if case .ended(.verified, _) = record.standing(of: $0) { true } else { false }
+        }
+    }
 
     /// Whether somebody is owed these bytes, or `onlyHere` this peer itself, in whatever chat they were offered last.
     package func isAwaited(_ transfer: TransferID, onlyHere: Bool) -> Bool {

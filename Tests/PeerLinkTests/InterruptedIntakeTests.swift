@@ -68,7 +68,7 @@ import Testing
         #expect(TemporaryFolder.areEqual(from("a"), into("a")))
     }
 
-    @Test("A sender that goes on with other bytes than it sent before is refused, and nothing of it is kept")
+    @Test("A sender that goes on with other bytes than it sent before is refused, and what it had signed is kept")
     func other() throws {
         let stream = try stream(), landing = try interrupted(stream)
         let other = [UInt8](repeating: 7, count: Limits.pieceSize)
@@ -76,6 +76,19 @@ import Testing
             Issue.record("it was not refused")
             return
         }
+        let again = try stream.landing(in: into.path)
+        #expect(again.kept.count == 16 && again.kept.proof?.index == 16)
+        try #expect(again.bytes(at: 0, count: 16 << 20) == stream.source.bytes(at: 0, count: 16 << 20))
+    }
+
+    @Test("Where no signature holds, nothing is kept of what was altered")
+    func neverSigned() throws {
+        let stream = try stream()
+        var run = stream
+        let landing = try run.landing(in: into.path)
+        try run.feed(landing, upTo: 3)
+        landing.keepSigned()
+        landing.leave(isContinuable: true)
         #expect(try TemporaryFolder.tree(into.path).isEmpty)
     }
 

@@ -146,6 +146,74 @@ struct OfferTests {
         #expect(results(network.nodes[0]) == ["Peer 1 failed stalled"])
     }
 
+    @Test("Who offers the same files again after they have ended is not thrown out, and all follow the new offer")
+    func offeredAgain() throws {
+        let network = try MachineNetwork.chat(of: 3, seed: 9)
+        let body = network.offer(1, by: 1, to: [0, 2])
+        for round in 1...3 {
+            try offer(body, by: 1, in: network)
+            network.schedule(2) { _ = $0.accept(nil, line: nil, at: $1) }
+            try network.settle()
+            network.schedule(0) { $0.transfer(.sourceFailed(body.transfer, .lost), at: $1) }
+            try network.settle()
+            for node in network.nodes {
+                let view = try #require(node.machine.currentView)
+                #expect(view.transferOrder == [body.transfer] && view.transfers[body.transfer]?.isDone == true)
+                #expect(view.members.count == 2)
+            }
+            #expect(results(network.nodes[1]).count == 2 * round)
+        }
+    }
+
+    @Test("A sender that came back may offer again what is still passed on: the former offer ends first")
+    func passedOnStill() throws {
+        let network = try MachineNetwork.chat(of: 3, seed: 10)
+        let body = network.offer(1, by: 1, to: [0, 2])
+        try offer(body, by: 1, in: network)
+        network.schedule(2) { _ = $0.accept(nil, line: nil, at: $1) }
+        try network.settle()
+        try offer(body, by: 1, in: network)
+        for node in network.nodes {
+            let view = try #require(node.machine.currentView)
+            #expect(view.members.count == 2 && view.transfers[body.transfer]?.isDone == false)
+        }
+        #expect(Set(results(network.nodes[2])) == ["Peer 0 failed lost", "Peer 2 failed lost"])
+    }
+
+    @Test("A transfer is another one only while it is under way, or when all have it")
+    func used() throws {
+        let network = try MachineNetwork.chat(of: 3, seed: 11)
+        let body = network.offer(1, by: 0, to: [1, 2]), both = [network.id(1), network.id(2)]
+        func isUsed(_ recipients: [PeerID]) throws -> Bool {
+            let machine = network.nodes[0].machine
+            return machine.isUsed(body.transfer, in: machine.chat, to: recipients)
+        }
+        try #expect(!isUsed(both))
+        try offer(body, by: 0, in: network)
+        try #expect(isUsed(both))
+        for node in [1, 2] { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        network.schedule(1) { $0.transfer(.received(body.transfer, .verified, nil), at: $1) }
+        network.schedule(2) { $0.transfer(.received(body.transfer, .failed, .lost), at: $1) }
+        try network.settle()
+        try #expect(!isUsed(both) && isUsed([network.id(1)]) && !isUsed([network.id(2)]))
+    }
+
+    @Test("Where nobody can be is not where a recipient continues")
+    func continuesBeyond() throws {
+        let network = try MachineNetwork.chat(of: 2, seed: 12)
+        let body = network.offer(1, by: 0, to: [1])
+        try offer(body, by: 0, in: network)
+        network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
+        try network.settle()
+        let ticket = [UInt8](repeating: 1, count: 16)
+        try network.inject(.get(Get(transfer: body.transfer, ticket: ticket, piece: 1 << 30)), from: 1, to: 0)
+        #expect(
+            !network.nodes[0].events.contains {
+                if case .fileProgress(let progress) = $0 { progress.from != nil } else { false }
+            })
+    }
+
     @Test("Offers to people who are not there leave nothing behind that grows")
     func inventedRecipients() throws {
         let network = try MachineNetwork.chat(of: 3, seed: 6)

@@ -240,6 +240,21 @@ import Testing
         #expect(file.pathCount == 3000 && file.paths.count == 1000 && file.paths.last == "/in/999")
     }
 
+    @Test("A transfer offered again in the same chat is one row, with what became of it last")
+    func offeredAgainHere() throws {
+        let transfer = transferID(9)
+        func delivered(_ status: TransferStatus, _ reason: TransferReason?) -> NodeEvent {
+            .fileDelivered(transfer: transfer, result: TransferResult(peer: ada, status: status, reason: reason))
+        }
+        try history.record(
+            started(chat), offer(transfer, "big", to: [ada]), delivered(.failed, .lost),
+            offer(transfer, "big", to: [ada, eve]), delivered(.verified, nil), received(transfer, ["/big"]))
+        let files = try history.files()
+        #expect(files.count == 1)
+        #expect(files.first?.recipients.map(\.peer.id) == [ada.id, eve.id])
+        #expect(files.first?.recipients.map(\.result?.status) == [.verified, nil])
+    }
+
     @Test("Events that could not be written can be told again")
     func writtenLater() throws {
         try raw(folder("history.db"), "CREATE TRIGGER no BEFORE INSERT ON chat BEGIN SELECT raise(ABORT, 'no'); END")

@@ -64,7 +64,9 @@ extension NodeEngine {
         _ = try recipients(references)
         let walked = try await walk(paths)
         guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
-        let body = offer(walked, to: try recipients(references), in: chat)
+        let recipients = try recipients(references)
+        let body = offer(
+            walked, to: recipients, in: chat, aimedAt: recipients.count == 1 ? recipients[0].description : "")
         let reply = machine.offer(body, line: line, at: moment)
         if case .failed = reply { _ = hub.remove(body.transfer) }
         return reply
@@ -111,7 +113,7 @@ extension NodeEngine {
         _ walked: Walked, to recipients: [PeerID], in chat: ChatID? = nil, aimedAt aim: String = ""
     ) -> OfferBody {
         let (source, manifestHash) = (walked.source, walked.manifestHash)
-        let (transfer, nonce) = unusedID(walked, in: chat, aim)
+        let (transfer, nonce) = unusedID(walked, to: recipients, in: chat, aim)
         let body = OfferBody(
             transfer: transfer, nonce: nonce, size: source.totalSize,
             entries: UInt32(clamping: source.manifest.entries.count), files: UInt32(clamping: source.fileCount),
@@ -127,8 +129,10 @@ extension NodeEngine {
 
     /// The transfer that an offer of these files is: the same in every run, so that an interrupted one continues.
     ///
-    /// Not while it is under way, and not twice in one chat, where everything has one end.
-    private func unusedID(_ walked: Walked, in chat: ChatID?, _ aim: String) -> (TransferID, nonce: [UInt8]) {
+    /// Not while it is under way, and not when it has arrived at all of them in this chat: then it is wanted once more.
+    private func unusedID(
+        _ walked: Walked, to recipients: [PeerID], in chat: ChatID?, _ aim: String
+    ) -> (TransferID, nonce: [UInt8]) {
         var counter: UInt64 = 0
         while true {
             let layout = TransferLayout.nonce(
@@ -137,11 +141,7 @@ extension NodeEngine {
             let id = TransferID(
                 SHA256.hash(
                     TransferLayout.identity(sender: identity.id, nonce: nonce, manifestHash: walked.manifestHash)))
-            let isUsed = hub.jobs[id] != nil || machine.knows(id) || chat.map { hub.offered[id] == $0 } ?? false
-            if !isUsed {
-                if let chat { hub.offered[id] = chat }
-                return (id, nonce)
-            }
+            if hub.jobs[id] == nil, !machine.isUsed(id, in: chat, to: recipients) { return (id, nonce) }
             counter += 1
         }
     }

@@ -18,7 +18,7 @@ extension NodeEngine {
     /// What a thread that keeps bytes is there for.
     private struct Keeper: Sendable {
         let transfer: TransferID
-        let attempt: Int
+        let attempt: Attempt
         let isSpool: Bool
         let feed: Feed
         /// Bytes of all files.
@@ -30,20 +30,16 @@ extension NodeEngine {
 
     /// Manifests are held in memory while their files are received.
     private static let manifestsAtOnce = UInt64(Limits.manifest)
-    /// How long the thread of an interrupted attempt may take to end: a write or two.
-    private static let formerLanding = 5.0
 
     /// Receives for this peer.
     func receive(_ transfer: TransferID, _ body: OfferBody, _ source: RemoteSource) {
-        var former: Landing?
-        if let job = hub.jobs[transfer], job.source == nil, !job.isSpooled { former = supersede(job) }
+        if let job = hub.jobs[transfer], job.source == nil, !job.isSpooled { supersede(job) }
         guard let key = PublicKey(spki: source.key) else { return }
         let downloads = settings.downloads, promised = hub.promised, openLanding = openLanding
         let isTooMuch = hub.manifests + body.manifestLength > Self.manifestsAtOnce
         let open: @Sendable () throws(TransferFailure) -> PieceIntake.Keeping = {
-            [former] () throws(TransferFailure) in
+            () throws(TransferFailure) in
             guard !isTooMuch else { throw .tooLarge }
-            former?.waitUntilLeft(seconds: Self.formerLanding)
             let missing = body.size - Landing.bytesHere(of: transfer, size: body.size, in: downloads)
             guard FreeSpace.isEnough(for: missing, at: downloads, promised: promised) else { throw .diskFull }
             return .landing(try openLanding(downloads, transfer, body, key))
@@ -100,8 +96,11 @@ extension NodeEngine {
         guard let key = PublicKey(spki: source.key) else { return }
         let queue = ArrivalQueue()
         hub.writers += 1
+        let former = isSpool ? nil : hub.begin(keeper.attempt, job.transfer)
         let transfer = job.transfer, length = ledger.length, meter = ProgressMeter()
         start("intake") { [weak self] in
+            defer { if !isSpool { keeper.attempt.end() } }
+            former?.waitForEnd(seconds: Limits.formerAttempt)
             let keeping: PieceIntake.Keeping
             do throws(TransferFailure) { keeping = try open() } catch {
                 self?.loop.post { self?.assumeIsolated { $0.notBegun(keeper, error) } }
@@ -129,6 +128,7 @@ extension NodeEngine {
 
     private func notBegun(_ keeper: Keeper, _ error: TransferFailure) {
         hub.writers -= 1
+        if !keeper.isSpool { hub.end(keeper.attempt, keeper.transfer) }
         guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return }
         let job = hub.jobs[keeper.transfer]
         job?.isWanted = false
@@ -146,14 +146,14 @@ extension NodeEngine {
     private func begun(
         _ keeper: Keeper, _ keeping: PieceIntake.Keeping, _ queue: ArrivalQueue, _ ledger: PieceLedger
     ) {
-        guard !hub.isSuperseded(keeper.transfer, keeper.attempt) else { return queue.dismiss() }
-        guard let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
-            if case .landing(let landing) = keeping, hub.jobs[keeper.transfer]?.isContinuable == false {
+        let isSuperseded = hub.isSuperseded(keeper.transfer, keeper.attempt)
+        guard !isSuperseded, let job = hub.jobs[keeper.transfer], keeper.isSpool || job.isWanted, !isStopped else {
+            if case .landing(let landing) = keeping, !keeper.attempt.isContinuable {
                 _ = landing.giveUp(keeping: false)
             }
             queue.dismiss()
             // Given up meanwhile, and nothing was asked for yet: others may still want it passed on.
-            guard case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
+            guard !isSuperseded, case .neighbour = keeper.feed, hub.jobs[keeper.transfer] != nil else { return }
             return report(.notBegun(keeper.transfer, .left))
         }
         var kept = KeptPieces(keeper.transfer)
@@ -178,6 +178,7 @@ extension NodeEngine {
 
     private func ended(_ keeper: Keeper, _ outcome: PieceIntake.Outcome) {
         hub.writers -= 1
+        if !keeper.isSpool { hub.end(keeper.attempt, keeper.transfer) }
         let transfer = keeper.transfer, isSuperseded = hub.isSuperseded(keeper.transfer, keeper.attempt)
         switch outcome {
         case .landed(let landed, let partial):

@@ -136,15 +136,14 @@ extension NodeEngine {
     private func finished(_ transfer: TransferID) {
         guard let job = hub.remove(transfer) else { return }
         job.end(.left)
-        give(up: job, keeping: false, isContinuable: job.isContinuable)
+        give(up: job, keeping: false, isContinuable: true)
     }
 
     /// The same transfer is offered anew, before its former chat has noticed that it was interrupted.
-    func supersede(_ job: TransferJob) -> Landing? {
+    func supersede(_ job: TransferJob) {
         _ = hub.remove(job.transfer)
         job.end(.lost)
         give(up: job, keeping: false, isContinuable: true)
-        return job.landing
     }
 
     /// The program stops.
@@ -154,9 +153,9 @@ extension NodeEngine {
 
     /// Removing takes as long as the disk does, so it is not done here.
     private func give(up job: TransferJob, keeping: Bool, isContinuable: Bool) {
-        job.isContinuable = job.isContinuable && isContinuable
+        if !isContinuable { job.attempt.forbidContinuing() }
         guard let landing = job.landing,
-            landing.giveUp(keeping: keeping, isContinuable: job.isContinuable) == .mustBeRemoved
+            landing.giveUp(keeping: keeping, isContinuable: job.attempt.isContinuable) == .mustBeRemoved
         else { return }
         hub.writers += 1
         start("remove") { [weak self] in

@@ -22,7 +22,7 @@ struct KeptPieces: Sendable {
     init(_ record: ResumeRecord, atMost limit: UInt64, of ledger: PieceLedger, signedBy key: PublicKey) {
         var chain = PieceChain(record.transfer), links: [UInt64: Digest] = [:]
         var count = min(limit, record.count)
-        for piece in 1...max(count, 1) where piece <= count {
+        for piece in stride(from: 1, through: count, by: 1) {
             guard let hash = Digest(record.hash(of: piece)) else { break }
             chain.append(hash, length: ledger.range(of: piece).count)
             if record.checkpoints[piece] != nil { links[piece] = chain.link }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PeerModel
 internal import PeerSystem
 
@@ -51,20 +52,40 @@ extension Landing {
     private static func makePartial(in partials: Folder, _ name: String) throws -> Place {
         for number in 0..<1000 {
             let name = number == 0 ? name : "\(name)-\(number)"
-            do {
-                let folder = try partials.makeFolder(name)
-                guard try folder.lock() else { continue }
-                // A record without its folder tells of nothing.
-                try? partials.removeTree(recordName(name))
-                return Place(partials: partials, name: name, partial: folder)
-            } catch {
-                guard error.isTaken else { throw error }
-                let folder = try partials.folder(name)
-                guard try folder.lock() else { continue }
-                return Place(partials: partials, name: name, partial: folder, isOld: true)
+            // Who lists or removes transfers has each for a moment.
+            var attempts = number == 0 ? 20 : 1
+            while attempts > 0 {
+                attempts -= 1
+                if let place = try take(name, in: partials) { return place }
+                if attempts > 0 { usleep(2_000) }
             }
         }
         throw TransferFailure.unwritable("The same files are being received here too often at once.")
+    }
+
+    /// Makes or finds a partial folder and locks it; `nil` when another has it.
+    private static func take(_ name: String, in partials: Folder) throws -> Place? {
+        var isOld = false
+        do throws(SystemError) { _ = try partials.makeFolder(name) } catch {
+            guard error.isTaken else { throw error }
+            isOld = true
+        }
+        guard let folder = try lock(name, in: partials) else { return nil }
+        // A record without its folder tells of nothing.
+        if !isOld { try? partials.removeTree(recordName(name)) }
+        return Place(partials: partials, name: name, partial: folder, isOld: isOld)
+    }
+
+    /// Locks a partial folder; `nil` when another has it, or has removed it meanwhile.
+    static func lock(_ name: String, in partials: Folder) throws(SystemError) -> Folder? {
+        let folder = try partials.folder(name)
+        return try folder.lock() && isStill(folder, name, in: partials) ? folder : nil
+    }
+
+    /// Whether the name still leads to this folder.
+    static func isStill(_ folder: Folder, _ name: String, in partials: Folder) -> Bool {
+        guard let there = try? partials.status(of: name), let own = try? folder.status() else { return false }
+        return there.inode == own.inode && there.device == own.device
     }
 
     /// Removes what nobody has come back for.
@@ -76,10 +97,13 @@ extension Landing {
             // The folder's own time does not tell of what is written to files in it.
             if let changed = try? partials.status(of: record).modified, changed.seconds >= limit { continue }
             if status.kind == .folder {
-                guard let folder = try? partials.folder(name), (try? folder.lock()) == true else { continue }
+                guard let folder = try? lock(name, in: partials) else { continue }
                 try? partials.removeTree(record)
                 try? partials.removeTree(name)
-            } else if !name.hasSuffix(recordName("")) || (try? partials.status(of: String(name.dropLast(7)))) == nil {
+                folder.unlock()
+            } else if !name.hasSuffix(recordName(""))
+                || (try? partials.status(of: String(name.dropLast(recordName("").count)))) == nil
+            {
                 try? partials.removeTree(name)
             }
         }

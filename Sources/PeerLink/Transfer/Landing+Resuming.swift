@@ -10,15 +10,15 @@ extension Landing {
     var kept: KeptPieces { shared.withLock { $0.kept } }
 
     /// A piece is written, and its bytes have this hash.
-    func note(_ hash: Digest) {
+    func note(_ hash: Digest) throws(TransferFailure) {
         log.withLock { $0.add(hash, manifest: wholeManifest) }
-        syncIfDue()
+        try syncIfDue()
     }
 
     /// The sender has signed the pieces so far.
-    func note(signature: [UInt8]) {
+    func note(signature: [UInt8]) throws(TransferFailure) {
         log.withLock { $0.sign(signature, manifest: wholeManifest) }
-        syncIfDue()
+        try syncIfDue()
     }
 
     /// From here on nothing can be continued: a file changed while it was sent.
@@ -27,38 +27,49 @@ extension Landing {
     private var wholeManifest: [UInt8]? { shared.withLock { $0.manifest == nil ? nil : $0.manifestBytes } }
 
     /// What is not on the disk is lost with the power, and is looked at again before a transfer continues.
-    private func syncIfDue() {
+    private func syncIfDue() throws(TransferFailure) {
         guard log.withLock({ $0.isDue }) else { return }
-        let isSynced = writer.withLock { $0.sync() }
-        log.withLock { log in
-            if isSynced { log.wasSynced() } else { log.stop() }
+        do throws(SystemError) {
+            try writer.withLock { (writer) throws(SystemError) in try writer.sync(syncing) }
+        } catch {
+            // Whatever is read of the rest until then, the disk may never get it.
+            log.withLock { $0.cut(to: $0.synced) }
+            throw TransferFailure(writing: path, error)
         }
+        log.withLock { $0.wasSynced() }
     }
+
+    /// Keeps only what the sender has signed: what came behind that is not what it should be.
+    func keepSigned() { log.withLock { $0.cut(to: $0.signed) } }
 
     // MARK: Continuing
 
     /// Whether it goes on where the record says; else the folder is as it was found, or has lost what was not to be kept.
-    func resume(_ transfer: TransferID, _ offer: OfferBody, signedBy key: PublicKey) -> Bool {
-        let name = Self.recordName(partialName)
-        guard
-            let record = ResumeRecord.read(name, in: partials, transfer, ledger, manifestLength: manifestLength),
-            take(record.manifest)
-        else { return false }
+    ///
+    /// Throws when it cannot be told, as with too many open files: then the folder stays as it is.
+    func resume(_ transfer: TransferID, _ offer: OfferBody, signedBy key: PublicKey) throws(TransferFailure) -> Bool {
+        let name = Self.recordName(partialName), found: ResumeRecord?
+        do throws(SystemError) {
+            found = try ResumeRecord.read(name, in: partials, transfer, ledger, manifestLength: manifestLength)
+        } catch {
+            throw TransferFailure(writing: path, error)
+        }
+        guard let record = found, take(record.manifest) else { return false }
         let signed = KeptPieces(record, atMost: record.count, of: ledger, signedBy: key)
         // On the disk and signed: these pieces are what they were.
         let certain = min(record.synced, signed.proof?.index ?? 0)
         // More than that is only there when the record is spoiled.
         var count = min(signed.count, certain + Limits.piecesUnsynced + 2 * Limits.checkpointEvery)
-        if !retrace(to: count) {
-            guard certain < count, retrace(to: certain) else { return false }
+        if try !retrace(to: count) {
             count = certain
+            guard try retrace(to: count) else { return false }
         }
         var whole = certain
         while whole < count, isWhole(whole + 1, record) { whole += 1 }
         let kept = KeptPieces(record, atMost: whole, of: ledger, signedBy: key)
-        guard kept.count > 0, retrace(to: kept.count, cuttingOff: true) else { return false }
+        guard try retrace(to: kept.count, cuttingOff: true) else { return false }
         shared.withLock { $0.kept = kept }
-        log.withLock { $0.resume(kept.count, synced: certain) }
+        log.withLock { $0.resume(kept.count, synced: certain, signed: kept.proof?.index ?? 0) }
         return true
     }
 
@@ -76,13 +87,14 @@ extension Landing {
         }
     }
 
-    private func retrace(to pieces: UInt64, cuttingOff: Bool = false) -> Bool {
+    private func retrace(to pieces: UInt64, cuttingOff: Bool = false) throws(TransferFailure) -> Bool {
         guard pieces > 0 else { return false }
-        return writer.withLock { writer in
-            do {
+        return try writer.withLock { (writer) throws(TransferFailure) in
+            do throws(LandingWriter.Odd) {
                 let trace = try writer.retrace(to: ledger.range(of: pieces).upperBound)
                 if cuttingOff { try writer.cutOff(trace) }
             } catch {
+                if case .trouble(let error) = error { throw TransferFailure(writing: path, error) }
                 return false
             }
             shared.withLock { $0.last = nil }
@@ -157,33 +169,35 @@ extension Landing {
     /// The writing has ended before all had landed: removes what has arrived, unless it may be continued.
     func leave(isContinuable: Bool) {
         let hasPieces = log.withLock { $0.written > 0 }
-        let stays = stage.update { stage in
+        shared.withLock { $0.last = nil }
+        writer.withLock { writer in
+            if !stays(isContinuable && hasPieces) { removePartial() }
+            writer.places.partial.unlock()
+        }
+    }
+
+    private func stays(_ isContinuable: Bool) -> Bool {
+        stage.update { stage in
             switch stage {
             case .writing, .landing, .givenUp(isContinuable: true):
-                stage = isContinuable && hasPieces ? .left : .removed
+                stage = isContinuable ? .left : .removed
             case .unwanted, .kept, .givenUp, .left, .removed: stage = .removed
             }
             return if case .left = stage { true } else { false }
         }
-        shared.withLock { $0.last = nil }
-        if !stays { removePartial() }
-        writer.withLock { $0.places.partial }.unlock()
     }
 
-    /// Waits until nobody writes any more, so many seconds at most.
-    func waitUntilLeft(seconds: Double) {
-        _ = stage.wait(seconds: seconds) { stage in
-            switch stage {
-            case .left, .removed, .kept: true
-            default: nil
-            }
-        }
-    }
-
-    /// Removes what has arrived and has no final name yet; only when nothing is written any more.
+    /// Removes what has arrived and has no final name yet, unless another landing goes on with it.
+    ///
+    /// Only when nothing is written any more.
     package func remove() {
         shared.withLock { $0.last = nil }
-        removePartial()
+        writer.withLock { writer in
+            let partial = writer.places.partial
+            guard (try? partial.lock()) == true else { return }
+            if Self.isStill(partial, partialName, in: partials) { removePartial() }
+            partial.unlock()
+        }
     }
 
     func removePartial() {

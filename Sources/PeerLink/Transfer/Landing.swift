@@ -104,7 +104,7 @@ package final class Landing: PieceReading {
         log = Mutex(
             ResumeLog(place.partials, Self.recordName(place.name), transfer, ledger, manifestLength: manifestLength))
         guard place.isOld else { return }
-        if let key, resume(transfer, offer, signedBy: key) { return }
+        if let key, try resume(transfer, offer, signedBy: key) { return }
         do throws(SystemError) { try startOver(offer) } catch { throw TransferFailure(writing: path, error) }
     }
 

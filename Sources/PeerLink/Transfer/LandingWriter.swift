@@ -23,8 +23,8 @@ struct LandingWriter: ~Copyable, Sendable {
     var file: (OpenFile, entry: ManifestEntry, written: UInt64)?
     /// The folders that the next entry lies in, from the top.
     var open: [Folder] = []
-    /// Whether an entry was made that may not be on the disk yet.
-    var hasNewEntries = true
+    /// Whether an entry was made, or a file closed, that may not be on the disk yet.
+    private var needsWholeSync = true
 
     init(_ offer: OfferBody, _ places: LandingPlaces) {
         self.offer = offer
@@ -57,17 +57,13 @@ struct LandingWriter: ~Copyable, Sendable {
         }
     }
 
-    /// Brings what was written to the disk; false when that fails.
+    /// Brings what was written to the disk.
     ///
-    /// New names need more than their file's content, and many small files are faster together.
-    mutating func sync() -> Bool {
-        do throws(SystemError) {
-            if hasNewEntries { try places.into.syncFileSystem() } else { try file?.0.sync() }
-            hasNewEntries = false
-            return true
-        } catch {
-            return false
-        }
+    /// New names need more than their file's content, and many small files are faster together. The kernel tells of bytes
+    /// that could not be written only once, so the transfer must not go on after that.
+    mutating func sync(_ syncing: Landing.Syncing) throws(SystemError) {
+        if needsWholeSync { try syncing(places.into) } else { try file?.0.sync() }
+        needsWholeSync = false
     }
 
     // MARK: The manifest
@@ -110,6 +106,7 @@ struct LandingWriter: ~Copyable, Sendable {
             guard written == entry.size else { return }
             finish(open, entry)
             file = nil
+            needsWholeSync = true
         }
         while next < manifest.entries.count {
             let entry = manifest.entries[next]
@@ -122,7 +119,7 @@ struct LandingWriter: ~Copyable, Sendable {
 
     private mutating func make(_ entry: ManifestEntry) throws(TransferFailure) {
         guard entry.kind != .link else { return }
-        hasNewEntries = true
+        needsWholeSync = true
         let components = entry.path.utf8.split(separator: UInt8(ascii: "/"))
         // The manifest's order puts each entry behind its folder, so the folders above it are the first of those open.
         open.removeLast(max(0, open.count - (components.count - 1)))

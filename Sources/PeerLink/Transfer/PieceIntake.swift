@@ -52,7 +52,9 @@ struct PieceIntake {
         case .landed, .kept: return outcome
         case .failed(let reason, _, _):
             ledger.fail(reason)
-            if case .landing(let landing) = keeping { landing.leave(isContinuable: reason.isContinuable) }
+            guard case .landing(let landing) = keeping else { break }
+            if reason == .corrupt { landing.keepSigned() }
+            landing.leave(isContinuable: reason.isContinuable)
         case .dismissed:
             if case .landing(let landing) = keeping { landing.leave(isContinuable: true) }
         }
@@ -92,7 +94,7 @@ struct PieceIntake {
                 misfits.append(buffer.index)
                 landing.stopNoting()
             }
-            landing.note(told)
+            try landing.note(told)
         case .spool(let spool):
             try spool.write(buffer.bytes, at: ledger.range(of: buffer.index).lowerBound)
         }
@@ -123,7 +125,7 @@ struct PieceIntake {
     private func check(_ checkpoint: Checkpoint, _ chain: PieceChain) throws(TransferFailure) {
         guard checkpoint.index == chain.index, key.isValid(signature: checkpoint.signature, for: chain.checkpoint)
         else { throw .unchecked("the pieces up to \(checkpoint.index) are not those the sender signed") }
-        if case .landing(let landing) = keeping { landing.note(signature: checkpoint.signature) }
+        if case .landing(let landing) = keeping { try landing.note(signature: checkpoint.signature) }
         ledger.state.update { $0.checkpoints[checkpoint.index] = checkpoint.signature }
     }
 

@@ -22,7 +22,9 @@ struct ResumeLog: Sendable {
     private var count: UInt64 = 0
     /// Pieces that are written down.
     private(set) var written: UInt64 = 0
-    private var synced: UInt64 = 0
+    private(set) var synced: UInt64 = 0
+    /// Pieces up to the sender's last signature.
+    private(set) var signed: UInt64 = 0
 
     init(_ folder: Folder, _ name: String, _ transfer: TransferID, _ ledger: PieceLedger, manifestLength: UInt64) {
         (self.folder, self.name, self.transfer) = (folder, name, transfer)
@@ -30,14 +32,15 @@ struct ResumeLog: Sendable {
     }
 
     /// Goes on behind the first `kept` pieces of the record.
-    mutating func resume(_ kept: UInt64, synced: UInt64) {
+    mutating func resume(_ kept: UInt64, synced: UInt64, signed: UInt64) {
+        (count, written, self.signed) = (kept, kept, signed)
         do throws(SystemError) {
             let file = try folder.openFileToWrite(name)
             end = ResumeRecord.size(ofPieces: kept, pieces, manifestLength: manifestLength)
             try file.setSize(end)
             self.synced = min(synced, kept)
             try file.write(ResumeRecord.bytes(self.synced), at: ResumeRecord.syncedOffset)
-            (self.file, count, written) = (file, kept, kept)
+            self.file = file
         } catch {
             stop()
         }
@@ -47,6 +50,20 @@ struct ResumeLog: Sendable {
     mutating func stop() {
         isStopped = true
         file = nil
+    }
+
+    /// Takes back all that was written down behind so many pieces, and writes nothing more.
+    mutating func cut(to count: UInt64) {
+        stop()
+        guard count < written else { return }
+        do throws(SystemError) {
+            let file = try folder.openFileToWrite(name)
+            try file.setSize(ResumeRecord.size(ofPieces: count, pieces, manifestLength: manifestLength))
+            written = count
+        } catch {
+            // Nothing of it can be trusted then.
+            written = 0
+        }
     }
 
     /// A piece is in its place, and its hash is right.
@@ -62,6 +79,7 @@ struct ResumeLog: Sendable {
         guard !isStopped else { return }
         waiting += signature
         write(manifest, isSigned: true)
+        signed = count
     }
 
     private mutating func write(_ manifest: () -> [UInt8]?, isSigned: Bool = false) {

@@ -110,14 +110,20 @@ struct ResumeRecord: Equatable {
         return isTooMuch ? size : min(withoutManifest, size)
     }
 
-    /// The record beside a partial folder.
+    /// The record beside a partial folder, `nil` when there is none of this transfer.
     static func read(
         _ name: String, in folder: Folder, _ transfer: TransferID, _ ledger: PieceLedger, manifestLength: UInt64
-    ) -> ResumeRecord? {
-        guard let file = try? folder.openFile(name), let status = try? file.status(), status.kind == .file,
-            status.size <= size(ofPieces: ledger.pieces, ledger.pieces, manifestLength: manifestLength),
-            let bytes = try? file.read(atMost: Int(clamping: status.size))
+    ) throws(SystemError) -> ResumeRecord? {
+        let file: OpenFile
+        do { file = try folder.openFile(name) } catch {
+            guard error.isMissing || error.isLink else { throw error }
+            return nil
+        }
+        let status = try file.status()
+        guard status.kind == .file,
+            status.size <= size(ofPieces: ledger.pieces, ledger.pieces, manifestLength: manifestLength)
         else { return nil }
+        let bytes = try file.read(atMost: Int(clamping: status.size))
         return ResumeRecord(parsing: bytes, transfer, ledger, manifestLength: manifestLength)
     }
 }

@@ -23,12 +23,11 @@ struct Ticket {
 /// All transfers of this run and the tickets that are out.
 struct TransferHub {
     private(set) var jobs: [TransferID: TransferJob] = [:]
-    private var attempts = 0
+    /// The threads that receive files of these, or have just been told to stop.
+    private(set) var attempts: [TransferID: Attempt] = [:]
     private var tickets: [[UInt8]: Ticket] = [:]
     /// Threads that still write or tidy up here.
     var writers = 0
-    /// The chat in which each own transfer was offered last.
-    var offered: [TransferID: ChatID] = [:]
 
     var deadline: Instant? { tickets.values.map(\.deadline).min() }
 
@@ -39,14 +38,24 @@ struct TransferHub {
     var manifests: UInt64 { jobs.values.reduce(0) { $0 &+ ($1.isWanted ? $1.manifestLength : 0) } }
 
     mutating func add(_ job: TransferJob) {
-        attempts += 1
-        job.attempt = attempts
+        job.attempt = Attempt()
         jobs[job.transfer] = job
     }
 
     /// Whether the same transfer is received anew since: what is told of this attempt concerns nobody any more.
-    func isSuperseded(_ transfer: TransferID, _ attempt: Int) -> Bool {
-        jobs[transfer].map { $0.attempt != attempt } ?? false
+    func isSuperseded(_ transfer: TransferID, _ attempt: Attempt) -> Bool {
+        jobs[transfer].map { $0.attempt !== attempt } ?? false
+    }
+
+    /// A thread is about to receive files; gives the former one of the same, which may not have ended.
+    mutating func begin(_ attempt: Attempt, _ transfer: TransferID) -> Attempt? {
+        defer { attempts[transfer] = attempt }
+        return attempts[transfer]
+    }
+
+    /// It has ended.
+    mutating func end(_ attempt: Attempt, _ transfer: TransferID) {
+        if attempts[transfer] === attempt { attempts[transfer] = nil }
     }
 
     mutating func remove(_ transfer: TransferID) -> TransferJob? {

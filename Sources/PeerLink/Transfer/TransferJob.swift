@@ -8,8 +8,8 @@ internal import Synchronization
 /// For the event loop alone.
 final class TransferJob {
     let transfer: TransferID
-    /// Which of those that the hub was given.
-    var attempt = 0
+    /// What it shares with the thread that receives it; another one each time that the hub is given it.
+    var attempt = Attempt()
     /// What is known of its pieces; of own ones, as far as they are hashed from the start.
     let ledger: PieceLedger
     /// Of own files: everywhere that they are hashed from.
@@ -24,8 +24,6 @@ final class TransferJob {
     var landing: Landing?
     /// Whether this peer wants the files for itself.
     var isWanted: Bool
-    /// Whether what has arrived may be continued another time, should this attempt end.
-    var isContinuable = true
     /// Bytes of the manifest that is held in memory for them.
     var manifestLength: UInt64 = 0
     /// The connection the bytes come from.
@@ -113,6 +111,21 @@ final class TransferJob {
         sending = [:]
         waiting = [:]
     }
+}
+
+/// One try to receive a transfer.
+final class Attempt: Sendable {
+    private let state = Monitor((isContinuable: true, isOver: false))
+
+    /// Whether what has arrived may be continued another time, should this attempt end.
+    var isContinuable: Bool { state.read { $0.isContinuable } }
+
+    func forbidContinuing() { state.update { $0.isContinuable = false } }
+
+    /// Nothing more is written or removed.
+    func end() { state.update { $0.isOver = true } }
+
+    func waitForEnd(seconds: Double) { _ = state.wait(seconds: seconds) { $0.isOver ? true : nil } }
 }
 
 /// The bytes of a transfer from wherever they are kept, which is known a moment after the transfer is.

@@ -97,12 +97,14 @@ package final class TransferSource: PieceReading {
     }
 
     /// A hash over where the files are and what their file system knows of them: another one as soon as one changes.
+    ///
+    /// Without the device, whose number may be another one after each mount.
     func fingerprint() -> Digest {
         var hash = SHA256()
         for top in tops { hash.update(Array(top.path.utf8) + [0]) }
         for (_, status) in origins {
             let numbers = [
-                status.device, status.inode, status.size, UInt64(bitPattern: status.modified.seconds),
+                status.inode, status.size, UInt64(bitPattern: status.modified.seconds),
                 UInt64(status.modified.nanoseconds), UInt64(bitPattern: status.changed.seconds),
                 UInt64(status.changed.nanoseconds),
             ]

@@ -27,9 +27,10 @@ package struct Unfinished: Sendable {
         }
         var removed: [Unfinished] = []
         for (name, found) in all(in: path) where !found.isGoingOn {
-            guard let folder = try? partials.folder(name), (try? folder.lock()) == true else { continue }
+            guard let folder = try? Landing.lock(name, in: partials) else { continue }
             try? partials.removeTree(Landing.recordName(name))
             if (try? partials.removeTree(name)) != nil { removed.append(found) }
+            folder.unlock()
         }
         try? into.removeFolder(Landing.partialFolder)
         return removed.sorted(by: isNewer)

@@ -125,10 +125,19 @@ extension Database {
             Value(size), Value(offer.summary.files), .integer(time),
             .text(SearchText.folded(offer.summary.name + "\n" + offer.from.name))
         ) { $0.integer(0) }
-        guard let inserted else { return }
-        let file = FileRow(id: inserted, chat: chat)
+        // Offered again after it had ended, perhaps to others too: results of the new offer take the places of the former.
+        let row =
+            if let inserted {
+                inserted
+            } else {
+                try integer(
+                    "SELECT id FROM file WHERE chat = ? AND transfer = ?", .integer(chat),
+                    .text(offer.transfer.description))
+            }
+        let file = FileRow(id: row, chat: chat)
         for peer in offer.to { _ = try recipient(peer, of: file, at: time) }
-        try insertEntry(chat, "offered", time, by: sender, file: inserted)
+        guard inserted != nil else { return }
+        try insertEntry(chat, "offered", time, by: sender, file: row)
     }
 
     /// The participant that a recipient is.

@@ -36,6 +36,9 @@ extension NodeEngine {
         try gate(#require(hub.jobs.keys.first), from: offset)
     }
 
+    /// Its data connection breaks.
+    fileprivate func lose(_ transfer: TransferID) { hub.jobs[transfer]?.receiving?.cancel() }
+
     fileprivate func bases(_ transfer: TransferID) -> [UInt64] { hub.jobs[transfer]?.own.all.map(\.base) ?? [] }
 }
 
@@ -212,6 +215,35 @@ private struct Pair {
             #expect(try await pair.result().status == .verified)
         }
         #expect(try Folder.open(pair.folder("in")).names().names.sorted() == ["big", "big (1)", "big (2)"])
+        await pair.stop()
+    }
+
+    @Test("Sent again in the same chat after it was interrupted, it continues, and a third time it comes anew")
+    func sameChat() async throws {
+        let pair = try await Pair()
+        try file("big", in: pair.folder)
+        try await pair.chat()
+        let send = NodeCommand.send(paths: [pair.folder("big")], to: [])
+        #expect(await pair.ada.engine.perform(send, line: nil).isDone)
+        let before = try await pair.ben.next("an offer") { $0.offer }
+        let gate = try await pair.ada.engine.gate(before.transfer, from: 25 << 20)
+        #expect(await pair.ben.engine.perform(.accept(.number(before.number)), line: nil).isDone)
+        #expect(await pair.ben.engine.hasReceived(24 << 20, of: before.transfer))
+        await pair.ben.engine.lose(before.transfer)
+        #expect(try await pair.result().status == .failed)
+        gate.open()
+        for isLast in [false, true] {
+            #expect(await pair.ada.engine.perform(send, line: nil).isDone)
+            let offer = try await pair.ben.next("an offer") { $0.offer }
+            #expect((offer.transfer == before.transfer) == !isLast)
+            #expect(await pair.ben.engine.perform(.accept(.number(offer.number)), line: nil).isDone)
+            let progress = try await pair.ben.next("its place") { event in
+                event.progress.flatMap { $0.transfer == offer.transfer && ($0.from != nil || isLast) ? $0 : nil }
+            }
+            #expect(isLast || progress.from ?? 0 >= 23 << 20)
+            #expect(try await pair.result().status == .verified)
+        }
+        #expect(try Folder.open(pair.folder("in")).names().names.sorted() == ["big", "big (1)"])
         await pair.stop()
     }
 

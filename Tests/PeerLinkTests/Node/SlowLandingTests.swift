@@ -1,6 +1,8 @@
 import PeerModel
 import PeerSystem
+import PeerTLS
 import PeerWire
+import Synchronization
 import Testing
 
 @testable import PeerLink
@@ -50,6 +52,18 @@ extension NodeEngine {
         return hold
     }
 
+    /// Makes the disk slow in the beginning, where 3 bytes of an earlier attempt are found.
+    fileprivate func holdContinuing() -> Hold {
+        let hold = Hold()
+        openLanding = { (folder, transfer, offer, key) throws(TransferFailure) in
+            let landing = try Landing(folder: folder, transfer: transfer, offer: offer, signedBy: key)
+            landing.log.withLock { $0.add(SHA256.hash([1]), manifest: [1, 2, 3]) }
+            hold.wait()
+            return landing
+        }
+        return hold
+    }
+
     fileprivate func isServing(_ transfer: TransferID) async -> Bool {
         for _ in 0..<12_000 {
             if hub.jobs[transfer]?.sending.isEmpty == false { return true }
@@ -92,6 +106,22 @@ extension NodeEngine {
         #expect(await stage["ada"].engine.idle())
         #expect(await !stage["ada"].has { $0.received != nil })
         #expect(try stage.arrived("ada").allSatisfy { $0.hasPrefix(".peerconnect-partial/") })
+        await stage.stop()
+    }
+
+    @Test("What was cancelled while its place was still looked for is not kept")
+    func cancelledEarly() async throws {
+        let stage = try await TransferStage(host: "host", members: ["ada"], takers: [])
+        let hold = await stage["ada"].engine.holdContinuing()
+        try await send(stage.file("data", 3 << 20), by: "host", on: stage)
+        let offer = try await stage["ada"].next("an offer") { $0.offer }
+        #expect(await stage["ada"].engine.perform(.accept(.number(offer.number)), line: nil).isDone)
+        #expect(await hold.reached())
+        #expect(await stage["ada"].engine.perform(.cancel(.number(offer.number)), line: nil).isDone)
+        #expect(try await stage["ada"].next("a result") { $0.result(of: "ada") }.status == .cancelled)
+        hold.open()
+        #expect(await stage["ada"].engine.idle())
+        #expect(try stage.arrived("ada").isEmpty)
         await stage.stop()
     }
 

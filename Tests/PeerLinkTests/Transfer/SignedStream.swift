@@ -52,8 +52,13 @@ struct SignedStream {
         chain = PieceChain(offer.transfer)
     }
 
-    func landing(in path: String) throws -> Landing {
-        try Landing(folder: path, transfer: offer.transfer, offer: offer, signedBy: key.publicKey)
+    func landing(
+        in path: String,
+        syncing: @escaping Landing.Syncing = { (folder) throws(SystemError) in
+            try folder.syncFileSystem()
+        }
+    ) throws -> Landing {
+        try Landing(folder: path, transfer: offer.transfer, offer: offer, signedBy: key.publicKey, syncing: syncing)
     }
 
     func bytes(of piece: UInt64) throws -> [UInt8] {
@@ -69,9 +74,9 @@ struct SignedStream {
             chain.append(hash, length: bytes.count)
             guard piece > here else { continue }
             try landing.append(bytes)
-            landing.note(hash)
+            try landing.note(hash)
             if PieceLedger.isCheckpoint(piece, of: ledger.pieces) {
-                landing.note(signature: key.sign(chain.checkpoint))
+                try landing.note(signature: key.sign(chain.checkpoint))
             }
         }
     }
