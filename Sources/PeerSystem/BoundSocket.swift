@@ -32,9 +32,12 @@ package struct BoundSocket: Hashable, Sendable {
     /// Those that listen on this TCP port now (state 0A is TCP_LISTEN).
     package static func listening(port: UInt16) -> [BoundSocket] { current(["tcp", "tcp6"], port, state: "0A") }
 
-    private static func current(_ files: [String], _ port: UInt16, state: String?) -> [BoundSocket] {
+    /// All that listen on a TCP port now.
+    package static func listening() -> [BoundSocket] { current(["tcp", "tcp6"], nil, state: "0A") }
+
+    private static func current(_ files: [String], _ port: UInt16?, state: String?) -> [BoundSocket] {
         files.flatMap { list((try? TextFile.read("/proc/self/net/\($0)", atMost: 16 << 20)) ?? "", state: state) }
-            .filter { $0.port == port }
+            .filter { port == nil || $0.port == port }
     }
 
     /// The names of the processes that hold these, by inode; only root sees those of other users.

@@ -34,6 +34,10 @@ extension DoctorTests {
             $0.interfaces = [network("lo")]
             $0.trial?.others = []
         },
+        Case("peers", .warn, "Other peers cannot be seen without a network.", nil) { $0.wantedInterfaces = ["eth7"] },
+        Case("settings", .fail, "/c/config.json5, line 3: a comma is missing; other commands do not start", nil) {
+            $0.settingsProblem = SettingsFile.broken("/c/config.json5", 3, "a comma is missing")
+        },
         Case("vpn", .warn, "A VPN is up (tun0)", nil) { $0.interfaces.append(network("tun0")) },
         Case("container", .warn, "a container with a network of its own", "docker run --network host …") {
             ($0.container, $0.hasRealDevice) = (.docker, false)
@@ -82,6 +86,15 @@ extension DoctorTests {
         },
         Case("tcp", .pass, "27183 is free; 27182 is taken by peerconnect (of ada)", nil) {
             ($0.port.bound, $0.port.holder) = (27183, "peerconnect (of ada)")
+        },
+        Case("tcp", .pass, "PeerConnect runs already and listens on TCP port 27182; 27183 is free", nil) {
+            ($0.port.bound, $0.port.holder, $0.port.running) = (27183, "peerconnect (of ada)", [27182])
+        },
+        Case("tcp", .pass, "A peerconnect that runs listens on TCP port 4000", nil) {
+            $0.port = .init(bound: nil, holder: "peerconnect (of ada)", wanted: 4000, running: [4000])
+        },
+        Case("tcp", .fail, "TCP port 27182 cannot be reached, not even from this machine", nil) {
+            ($0.port.bound, $0.port.running, $0.port.unreachable) = (27183, [27182], ["10.0.0.7"])
         },
         Case("tcp", .warn, "TCP port 40000 would be used", nil) { $0.port.bound = 40000 },
         Case("firewall", .warn, "Only root may read", "sudo peerconnect doctor") { $0.firewall = .forbidden },
@@ -164,9 +177,14 @@ extension DoctorTests {
         Case("backend", .warn, "by their address only", nil) { ($0.discovery, $0.trial) = (.off, nil) },
         Case("advert", .fail, "nothing was published", nil) { $0.trial?.isPublished = false },
         Case("advert", .fail, "does not come back from the network", nil) { $0.trial?.isSeen = false },
-        Case("advert", .fail, "UDP port 5353 does not work", nil) {
+        Case("advert", .warn, "hears nobody, see above, so it cannot be told whether others see this peer", nil) {
             $0.trial?.isSeen = false
             $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .silent)]
+        },
+        Case("advert", .fail, "Others do not see this peer: UDP port 5353 does not work", nil) {
+            $0.trial?.isSeen = false
+            let error = SystemError(call: "sendto", code: 1)
+            $0.multicast = [.init(interface: "eth0", isIPv6: false, outcome: .failed(error))]
         },
         Case("advert", .pass, "avahi-daemon shows this peer", nil) { $0.trial?.watcher = "daemon" },
         Case("peers", .warn, "run peerconnect doctor there too", nil) { $0.trial?.others = [] },

@@ -49,7 +49,7 @@ struct DoctorTests {
         let checks = Self.checks { _ in }
         #expect(checks.allSatisfy { $0.verdict == .pass && $0.mend == nil && $0.sentence.hasSuffix(".") })
         #expect(Set(checks.map(\.name)).count == checks.count)
-        #expect(checks.count == 18)
+        #expect(checks.count == 19)
     }
 
     /// One thing that is wrong and the first check that says so.
@@ -125,10 +125,23 @@ struct EmptyListHintTests {
     func browse() async throws {
         let (stage, _) = try stage()
         #expect(await stage.run("browse", "--for", "1") == 0)
-        #expect(stage.out.isEmpty && stage.err.contains("firewall") && stage.err.contains("peerconnect doctor"))
+        #expect(stage.out.isEmpty && stage.err.hasSuffix(EmptyListHint.lines.map { $0 + "\n" }.joined()))
+        #expect(stage.err.contains("peerconnect doctor"))
         let (other, _) = try self.stage()
         #expect(await other.run("browse", "--for", "1", "--json") == 0)
         #expect(other.err.isEmpty)
+    }
+
+    @Test("The hint names the reason where a VPN is the only network, or none is there, in two lines")
+    func reasons() {
+        let lo = DoctorTests.network("lo"), tun = DoctorTests.network("tun0"), eth = DoctorTests.network("eth0")
+        #expect(EmptyListHint.lines([lo, tun]).first?.contains("only a VPN or the like is up (tun0)") == true)
+        #expect(EmptyListHint.lines([lo]).first?.contains("this machine has no network") == true)
+        #expect(EmptyListHint.lines([eth, lo, tun]).first?.contains("a firewall, a VPN, a guest Wi-Fi") == true)
+        for interfaces in [[lo, tun], [lo], [eth, lo]] {
+            let lines = EmptyListHint.lines(interfaces)
+            #expect(lines.count == 2 && lines.last?.contains("peerconnect doctor") == true)
+        }
     }
 
     @Test("A browse that could not look is no empty network: exit code 6 and the reason", arguments: [false, true])

@@ -131,10 +131,18 @@ extension DoctorCheck {
         guard !facts.usable.isEmpty else { return .warn(name, "Others do not see this peer without a network.") }
         guard trial.isPublished else { return .fail(name, "Nobody can see this peer, because nothing was published.") }
         guard trial.isSeen else {
-            let blocked = facts.multicast.contains { $0.outcome != .heard }
-            let reason =
-                blocked ? "UDP port 5353 does not work, see above" : "its advert does not come back from the network"
-            return .fail(name, "Others do not see this peer: \(reason).")
+            let isHeard = facts.multicast.contains { $0.outcome == .heard }
+            let outgoing = multicastPackets(facts).filter { !$0.isIncoming }
+            let isStopped =
+                facts.multicast.contains { if case .failed = $0.outcome { true } else { false } }
+                || !droppers(of: outgoing, facts).isEmpty
+            if !isHeard, isStopped { return .fail(name, "Others do not see this peer: UDP port 5353 does not work.") }
+            if !isHeard, !facts.multicast.isEmpty {
+                // What is sent may well arrive.
+                return .warn(
+                    name, "This machine hears nobody, see above, so it cannot be told whether others see this peer.")
+            }
+            return .fail(name, "Others do not see this peer: its advert does not come back from the network.")
         }
         let isWhole = trial.watcher == "embedded"
         return .pass(name, isWhole ? "This peer is visible on the network." : "avahi-daemon shows this peer.")
@@ -142,9 +150,10 @@ extension DoctorCheck {
 
     static func peers(_ trial: Diagnosis.Trial, _ facts: DoctorFacts) -> DoctorCheck {
         let name = "peers"
+        // What is seen then is inside this machine, or on interfaces that were not asked for.
+        if facts.usable.isEmpty { return .warn(name, "Other peers cannot be seen without a network.") }
         // A chat that runs here under an own identity proves nothing about the network.
         switch trial.others.subtracting(facts.identities).count {
-        case 0 where facts.usable.isEmpty: return .warn(name, "No other peer is seen without a network.")
         case 0:
             return .warn(
                 name,

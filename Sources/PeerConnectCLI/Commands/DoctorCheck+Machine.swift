@@ -3,6 +3,13 @@ internal import PeerSystem
 
 /// Whether this machine keeps what it has to keep.
 extension DoctorCheck {
+    static func settings(_ facts: DoctorFacts) -> DoctorCheck {
+        let name = "settings"
+        guard let problem = facts.settingsProblem else { return .pass(name, "The settings can be used.") }
+        let message = problem.message.hasSuffix(".") ? String(problem.message.dropLast()) : problem.message
+        return .fail(name, "\(message); other commands do not start with that, and the checks below take the defaults.")
+    }
+
     static func data(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "data", place = facts.data
         if let problem = facts.identityProblem {

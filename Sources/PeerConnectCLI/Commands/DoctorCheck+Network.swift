@@ -68,7 +68,7 @@ extension DoctorCheck {
     static func multicast(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "udp"
         guard !facts.usable.isEmpty else { return .warn(name, "Multicast DNS cannot be tried without a network.") }
-        let command = DoctorMend(facts).openMulticast(droppers(of: multicastPackets(facts), facts))
+        let command = DoctorMend(facts).openMulticast(culprits(of: multicastPackets(facts), facts))
         for (interface, results) in grouped(facts.multicast) {
             // One IP version is enough to be found; the other may be switched off.
             if results.contains(where: { $0.outcome == .heard }) { continue }
@@ -136,19 +136,30 @@ extension DoctorCheck {
 
     static func port(_ facts: DoctorFacts) -> DoctorCheck {
         let name = "tcp"
+        let running = facts.port.running.map { "\($0)" }
+        if facts.port.tried > 0, facts.port.unreachable.count == facts.port.tried,
+            let tested = running.first ?? facts.port.bound.map({ "\($0)" })
+        {
+            return .fail(
+                name,
+                "TCP port \(tested) cannot be reached, not even from this machine at "
+                    + "\(facts.port.unreachable.joined(separator: ", ")).",
+                mend: DoctorMend(facts).openPorts(culprits(of: connections(facts), facts)))
+        }
         guard let bound = facts.port.bound else {
+            if let wanted = facts.port.wanted, facts.port.running.contains(wanted) {
+                return .pass(
+                    name, "A peerconnect that runs listens on TCP port \(wanted); another one needs another port.")
+            }
             let who = facts.port.holder.map { ", it is held by \($0)" } ?? ""
             let wanted = facts.port.wanted.map { "TCP port \($0)" } ?? "A TCP port"
             return .fail(
                 name, "\(wanted) cannot be listened on: \(facts.port.problem ?? "it is taken")\(who).",
                 mend: facts.port.holder == nil ? nil : "peerconnect --port 0")
         }
-        if facts.port.tried > 0, facts.port.unreachable.count == facts.port.tried {
-            return .fail(
-                name,
-                "TCP port \(bound) cannot be reached, not even from this machine at "
-                    + "\(facts.port.unreachable.joined(separator: ", ")).",
-                mend: DoctorMend(facts).openPorts(droppers(of: [connection(facts)], facts)))
+        if !running.isEmpty {
+            let ports = "TCP port\(running.count == 1 ? "" : "s") \(Amount.list(running))"
+            return .pass(name, "PeerConnect runs already and listens on \(ports); \(bound) is free for another one.")
         }
         if !Limits.ports.contains(bound), facts.port.wanted == Limits.defaultPort {
             return .warn(
@@ -161,73 +172,5 @@ extension DoctorCheck {
             return .pass(name, "TCP port \(bound) is free; \(wanted) is taken\(who).")
         }
         return .pass(name, "TCP port \(bound) is free and can be reached from this machine.")
-    }
-
-    // MARK: The firewall
-
-    static func firewall(_ facts: DoctorFacts) -> DoctorCheck {
-        let name = "firewall", mend = DoctorMend(facts)
-        let tool = facts.firewallTool.map { $0 == .ufw ? "ufw" : "firewalld" }
-        switch facts.firewall {
-        case .forbidden:
-            return .warn(
-                name, "Only root may read the rules of \(tool ?? "the firewall"), so they were not checked.",
-                mend: "sudo peerconnect doctor")
-        case .unknown:
-            guard let tool else { return .pass(name, "No firewall was found.") }
-            return .warn(name, "\(tool) is on, and its rules cannot be read here.", mend: mend.openPorts([]))
-        case .rules(let rules):
-            let silencers = droppers(of: multicastPackets(facts), facts)
-            if let chain = silencers.first {
-                return .fail(
-                    name, "The firewall (\(place(chain))) stops multicast DNS, UDP port 5353, so no peer is found.",
-                    mend: mend.openMulticast(silencers))
-            }
-            let packet = connection(facts)
-            let walls = droppers(of: [packet], facts)
-            if let chain = walls.first {
-                return .fail(
-                    name,
-                    "The firewall (\(place(chain))) stops TCP port \(packet.port), "
-                        + "so peers cannot connect to this one.",
-                    mend: mend.openPorts(walls))
-            }
-            if rules.fates(of: packet).contains(.dropped) {
-                return .warn(
-                    name, "The firewall may stop TCP port \(packet.port): some of its rules are not understood here.",
-                    mend: mend.openPorts([]))
-            }
-            return .pass(name, rules.isEmpty ? "No firewall is in the way." : "The firewall lets peers in.")
-        }
-    }
-
-    private static func place(_ chain: DoctorFirewall.Chain) -> String {
-        "\(chain.family) \(chain.table) \(chain.name)"
-    }
-
-    private static func hasIPv4(_ facts: DoctorFacts) -> Bool {
-        facts.usable.contains { $0.addresses.contains { if case .v4 = $0.address.ip { true } else { false } } }
-    }
-
-    private static func multicastPackets(_ facts: DoctorFacts) -> [DoctorFirewall.Packet] {
-        facts.usable.flatMap { interface in
-            [true, false].map { .multicast(isIncoming: $0, on: interface.name, isIPv4: hasIPv4(facts)) }
-        }
-    }
-
-    private static func connection(_ facts: DoctorFacts) -> DoctorFirewall.Packet {
-        .connection(
-            to: facts.port.bound ?? Limits.defaultPort, on: facts.usable.first?.name ?? "eth0",
-            isIPv4: hasIPv4(facts))
-    }
-
-    /// The chains that surely drop one of these.
-    private static func droppers(
-        of packets: [DoctorFirewall.Packet], _ facts: DoctorFacts
-    ) -> [DoctorFirewall.Chain] {
-        guard case .rules(let rules) = facts.firewall else { return [] }
-        var found: [DoctorFirewall.Chain] = []
-        for chain in packets.flatMap(rules.droppers) where !found.contains(chain) { found.append(chain) }
-        return found
     }
 }

@@ -33,7 +33,8 @@ struct DoctorCheck: Equatable, Sendable {
     /// All checks, from the ground up: what comes later often fails because of something before it.
     static func all(_ facts: DoctorFacts) -> [DoctorCheck] {
         var checks = [
-            interfaces(facts), pointToPoint(facts), container(facts), bus(facts), daemon(facts), backend(facts),
+            settings(facts), interfaces(facts), pointToPoint(facts), container(facts), bus(facts), daemon(facts),
+            backend(facts),
             multicast(facts), responders(facts),
         ]
         if let trial = facts.trial { checks += [publishing(trial, facts), advert(trial, facts), peers(trial, facts)] }

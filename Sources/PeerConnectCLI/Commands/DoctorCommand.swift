@@ -10,12 +10,32 @@ struct DoctorCommand: Command {
             "It takes a few seconds. The exit code is 1 when a check fails.",
         ])
 
-    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) { try arguments.expectNoOperands() }
+    private let arguments: ParsedArguments
+
+    init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
+        try arguments.expectNoOperands()
+        self.arguments = arguments
+    }
 
     func run(_ run: Run) async throws -> ExitStatus {
-        let facts = await DoctorExaminer(run).facts()
+        let (run, problem) = completed(run)
+        var facts = await DoctorExaminer(run).facts()
+        facts.settingsProblem = problem
         try Task.checkCancellation()  // what was cut short proves nothing
         return Self.tell(DoctorCheck.all(facts), on: run.console)
+    }
+
+    /// With what the settings say of ports and interfaces, or without them and why: that is a finding like others.
+    func completed(_ run: Run) -> (run: Run, problem: PeerConnectError?) {
+        var arguments = arguments
+        do throws(PeerConnectError) {
+            let settings = try EffectiveSettings(completing: &arguments, from: run.home, in: run.world)
+            let options = try? GlobalOptions(arguments, environment: run.world.environment)
+            guard let options else { return (run, nil) }  // each setting was checked as its option is
+            return (Run(world: run.world, options: options, home: run.home, settings: settings), nil)
+        } catch {
+            return (run, error)
+        }
     }
 
     /// Says what was found, and gives the exit code.

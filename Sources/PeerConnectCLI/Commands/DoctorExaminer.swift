@@ -28,17 +28,18 @@ struct DoctorExaminer: Sendable {
         // Before anything here has the port itself.
         facts.responders = await BlockingThread.value("responders", within: 2, Self.responders) ?? []
 
+        let running = await BlockingThread.value("running", within: 2, DoctorPortTrial.running) ?? []
         let usable = facts.usable, port = run.options.port, interfaces = run.options.interfaces
         async let daemon = Diagnosis.daemon(within: Self.daemonSeconds)
         async let trial = trial(watching: usable.map(\.name))
         async let multicast = Self.limited("multicast") { Self.multicast(on: usable) }
-        async let tcp = Self.limited("port") { DoctorPortTrial.run(port, interfaces: interfaces) }
+        async let tcp = Self.limited("port") { DoctorPortTrial.run(port, interfaces: interfaces, running: running) }
         async let firewall = Self.limited("firewall", Self.firewall)
         await examineFolders(&facts)
         facts.daemon = await daemon
         facts.trial = await trial
         facts.multicast = await multicast ?? []
-        facts.port = await tcp ?? DoctorFacts.Port(bound: nil, problem: "that took too long")
+        facts.port = await tcp ?? DoctorFacts.Port(bound: nil, problem: "that took too long", running: running)
         facts.firewall = await firewall ?? .unknown
         return facts
     }
@@ -56,7 +57,7 @@ struct DoctorExaminer: Sendable {
         facts.services = facts.services.filter { Paths.exists("/etc/init.d/\($0)") }
         facts.hasApt = Self.program("apt-get") != nil
         facts.container = Self.container
-        facts.hasRealDevice = facts.interfaces.contains { Paths.exists("/sys/class/net/\($0.name)/device") }
+        facts.hasRealDevice = Self.hasRealDevice(NetworkInterface.names(), in: "/sys/class/net")
         facts.isBusInstalled = ["dbus-daemon", "dbus-broker-launch"].contains { Self.program($0) != nil }
         facts.isDaemonInstalled = Self.program("avahi-daemon") != nil
         facts.bus = Self.bus(run.world.environment["DBUS_SYSTEM_BUS_ADDRESS"])
@@ -66,6 +67,11 @@ struct DoctorExaminer: Sendable {
         } else if Paths.exists("/run/firewalld.pid") {
             facts.firewallTool = .firewalld
         }
+    }
+
+    /// Whether one of these is hardware, switched on or not.
+    static func hasRealDevice(_ names: [String], in folder: String) -> Bool {
+        names.contains { Paths.exists("\(folder)/\($0)/device") }
     }
 
     /// Users' search paths often lack the folders of the superuser's tools.
@@ -178,47 +184,5 @@ struct DoctorExaminer: Sendable {
             path: path, existing: existing, isWritable: Paths.isWritable(existing),
             free: try? Folder.open(existing).freeSpace(),
             mount: Mount.holding(real, in: (try? TextFile.read("/proc/self/mountinfo")) ?? ""))
-    }
-}
-
-/// Listens as a chat would, and connects to itself.
-enum DoctorPortTrial {
-    /// For threads that may block: it takes a second at most.
-    static func run(_ wanted: NodeSettings.Port, interfaces: [String]) -> DoctorFacts.Port {
-        var port = DoctorFacts.Port()
-        if case .exactly(let number) = wanted { port.wanted = number }
-        let listener: TCPListener
-        do throws(SystemError) {
-            listener =
-                switch wanted {
-                case .automatic: try TCPListener.first(of: Limits.ports, interfaces: interfaces)
-                case .exactly(let number): try TCPListener(port: number, interfaces: interfaces)
-                }
-        } catch {
-            (port.bound, port.problem, port.tried) = (nil, error.reason, 0)
-            if error.isPortTaken { port.holder = port.wanted.flatMap(holder) ?? "another program" }
-            return port
-        }
-        port.bound = listener.port
-        if let wanted = port.wanted, wanted != listener.port, wanted != 0 { port.holder = holder(of: wanted) }
-        let own = NetworkInterface.current().filter { interface in
-            !interface.isLoopback && (interfaces.isEmpty || interfaces.contains(interface.name))
-        }
-        let addresses = own.flatMap(\.addresses).map { $0.address.with(port: listener.port) }.prefix(6)
-        port.tried = addresses.count
-        for address in addresses {
-            do { _ = try TCPSocket.connected(to: address, seconds: 0.15) } catch {
-                port.unreachable.append(address.host)
-            }
-        }
-        return withExtendedLifetime(listener) { port }
-    }
-
-    private static func holder(of port: UInt16) -> String? {
-        let sockets = BoundSocket.listening(port: port)
-        guard let first = sockets.first else { return nil }
-        let user = BoundSocket.login(of: first.user) ?? "user \(first.user)"
-        return BoundSocket.holders(of: [first.inode])[first.inode].map { "\($0) (of \(user))" }
-            ?? "a program of \(user)"
     }
 }

@@ -38,6 +38,16 @@ struct DoctorFacts: Sendable {
         /// Own addresses at which a connection was tried, and those where it failed.
         var tried = 1
         var unreachable: [String] = []
+        /// Whether none was asked for.
+        var isAutomatic = true
+        /// Those on which a peerconnect listens that runs already; a connection is tried to the first.
+        var running: [UInt16] = []
+
+        /// Those that peers have to reach: of what runs, or else of the next run.
+        var judged: [UInt16] {
+            let next = bound ?? wanted ?? Limits.defaultPort
+            return running + (running.isEmpty || (!isAutomatic && !running.contains(next)) ? [next] : [])
+        }
     }
 
     enum Firewall: Sendable {
@@ -70,6 +80,8 @@ struct DoctorFacts: Sendable {
     // What was asked for.
     var discovery = NodeSettings.Discovery.auto
     var wantedInterfaces: [String] = []
+    /// Why the settings' file cannot be used.
+    var settingsProblem: PeerConnectError?
 
     // The machine.
     var isRoot = false

@@ -12,6 +12,9 @@ struct DoctorFirewall: Sendable {
     /// The chain that surely drops a packet.
     struct Chain: Hashable, Sendable {
         let family, table, name: String
+
+        /// As nft names it.
+        var place: String { "\(family) \(table) \(name)" }
     }
 
     /// A packet of a new connection, or one of multicast DNS.
@@ -96,6 +99,11 @@ struct DoctorFirewall: Sendable {
     /// The chains that surely drop a packet: each of them has to let it through.
     func droppers(of packet: Packet) -> [Chain] {
         bases(for: packet).filter { fates(of: packet, in: $0) == [.dropped] }.map(\.chain)
+    }
+
+    /// The chains of which it cannot be told whether they drop a packet.
+    func doubtful(about packet: Packet) -> [Chain] {
+        bases(for: packet).filter { fates(of: packet, in: $0).count > 1 }.map(\.chain)
     }
 
     private func bases(for packet: Packet) -> [Base] {
@@ -204,6 +212,7 @@ extension DoctorFirewall {
     private func applies(_ left: DoctorJSON, to packet: Packet) -> Bool {
         switch left["payload"]?["protocol"]?.text {
         case "udp", "tcp": left["payload"]?["protocol"]?.text == packet.transport
+        case "icmp", "icmpv6", "igmp", "sctp", "dccp", "udplite", "esp", "ah", "comp", "arp": false
         case "ip": packet.isIPv4
         case "ip6": !packet.isIPv4
         default: true

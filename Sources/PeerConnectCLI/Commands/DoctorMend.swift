@@ -48,17 +48,18 @@ struct DoctorMend {
 
     /// Lets peers connect; all the ports a run may take, so that it holds for the next run too.
     func openPorts(_ chains: [DoctorFirewall.Chain]) -> String? {
-        let usual = Limits.ports
-        let port = facts.port.bound ?? facts.port.wanted ?? Limits.defaultPort
-        let isUsual = usual.contains(port)
-        switch facts.firewallTool {
-        case .ufw: return asRoot("ufw allow \(isUsual ? "\(usual.lowerBound):\(usual.upperBound)" : "\(port)")/tcp")
-        case .firewalld:
-            return firewalld("--add-port=\(isUsual ? "\(usual.lowerBound)-\(usual.upperBound)" : "\(port)")/tcp")
-        case nil:
-            let ports = isUsual ? "\(usual.lowerBound)-\(usual.upperBound)" : "\(port)"
-            return insert("tcp dport \(ports) accept", into: chains)
+        let usual = Limits.ports, dash = facts.firewallTool == .ufw ? ":" : "-"
+        let others = facts.port.judged.filter { !usual.contains($0) }.map { "\($0)" }
+        let isUsual = facts.port.judged.contains(where: usual.contains)
+        let all = (isUsual ? ["\(usual.lowerBound)\(dash)\(usual.upperBound)"] : []) + others
+        let commands = all.compactMap { ports in
+            switch facts.firewallTool {
+            case .ufw: asRoot("ufw allow \(ports)/tcp")
+            case .firewalld: firewalld("--add-port=\(ports)/tcp")
+            case nil: insert("tcp dport \(ports) accept", into: chains)
+            }
         }
+        return commands.isEmpty ? nil : commands.joined(separator: " && ")
     }
 
     private func firewalld(_ change: String) -> String {

@@ -1,15 +1,36 @@
 internal import PeerModel
+internal import PeerSystem
 
 /// What is said to a person when nobody was found for a while.
 enum EmptyListHint {
     /// By then a healthy network has shown everybody; see the times of discovery.
     static let delay = Duration.seconds(10)
 
-    /// Two lines with the likely causes.
-    static let lines = [
-        "Nobody is seen yet: a firewall, a VPN, a guest Wi-Fi that keeps its devices apart, or a container may be why.",
-        "peerconnect doctor looks which; a typed address works all the same.",
-    ]
+    /// Two lines with the causes that are likely now.
+    static var lines: [String] { lines(NetworkInterface.current()) }
+
+    /// With the one cause, where these interfaces leave no other.
+    static func lines(_ interfaces: [NetworkInterface]) -> [String] {
+        var facts = DoctorFacts()
+        facts.interfaces = interfaces
+        let help = "peerconnect doctor says more; a typed address works all the same."
+        if facts.usable.isEmpty, !facts.links.isEmpty {
+            let names = facts.links.map(\.name).joined(separator: ", ")
+            return [
+                "Nobody is seen: only a VPN or the like is up (\(names)), and peers are not found through that.", help,
+            ]
+        }
+        if facts.usable.isEmpty {
+            return [
+                "Nobody is seen: this machine has no network.",
+                "peerconnect doctor says more.",
+            ]
+        }
+        return [
+            "Nobody is seen yet: a firewall, a VPN, a guest Wi-Fi that keeps its devices apart, or a container may be why.",
+            "peerconnect doctor looks which; a typed address works all the same.",
+        ]
+    }
 
     /// Says so on standard error after the delay, if still nobody is there and no chat is on.
     ///

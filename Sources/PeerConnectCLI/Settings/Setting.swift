@@ -90,7 +90,7 @@ struct Setting: Sendable {
             byDefault: "true", check: { _, _ throws(UsageError) in }),
     ]
 
-    private static let everywhere: Set<String> = ["chat", "browse", "send", "receive"]
+    private static let everywhere: Set<String> = ["chat", "browse", "send", "receive", "doctor"]
 
     /// The option switches off what is on by default.
     var isNegated: Bool { option.hasPrefix("--no-") }
