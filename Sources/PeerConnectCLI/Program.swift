@@ -112,6 +112,7 @@ final class Program: Sendable {
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)
             },
+            outColumns: { TerminalSize(of: STDOUT_FILENO)?.columns },
             errorColumns: { TerminalSize(of: STDERR_FILENO)?.columns })
     }
 

@@ -28,7 +28,9 @@ struct World: Sendable {
     var openTerminal: @Sendable () -> (any LiveTerminal)?
     /// What is stored below the folder given, or below the usual ones.
     var openHome: @Sendable (String?) throws(PeerConnectError) -> any Home
-    /// How wide the terminal behind standard error is; `nil` when it is none.
+    /// How wide the terminal behind standard output is; `nil` when it is none.
+    var outColumns: @Sendable () -> Int? = { nil }
+    /// The same for standard error.
     var errorColumns: @Sendable () -> Int? = { nil }
 
     /// A path from the command line as the node wants it.

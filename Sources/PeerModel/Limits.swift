@@ -80,6 +80,8 @@ package enum Limits {
     /// How long, in seconds, what was interrupted is kept for its sender to come back: a month of holidays, and no longer,
     /// since nobody looks into a hidden folder.
     package static let partialsKept: Int64 = 30 * 86_400
+    /// How many interrupted transfers are kept in a folder: more than anyone has, and no more than somebody can make.
+    package static let partials = 64
     /// How long a recipient of `send` may do nothing, unless said otherwise.
     package static let stall = 60.0
     /// How long the thread of an interrupted attempt may take to end: a write or two.

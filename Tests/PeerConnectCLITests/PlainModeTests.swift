@@ -28,7 +28,8 @@ struct PlainModeTests {
 
     /// Everything a display was told, as one text; what stands before each line says what came before it.
     private func display(
-        _ settings: String, environment: [String: String] = ["TERM": "xterm"], _ body: (PlainDisplay) -> Void
+        _ settings: String, environment: [String: String] = ["TERM": "xterm"], columns: Int? = nil,
+        _ body: (PlainDisplay) -> Void
     ) async throws -> String {
         let text = Mutex("")
         let node = ScriptedSession(me: me)
@@ -37,6 +38,8 @@ struct PlainModeTests {
         world.console = Console(
             writeOut: { line in text.withLock { $0 += line } }, writeErr: { line in text.withLock { $0 += line } },
             now: { 0 }, outIsTerminal: true)
+        world.outColumns = { columns }
+        world.errorColumns = { columns }
         var arguments = ParsedArguments(command: "chat")
         let effective = try EffectiveSettings(completing: &arguments, from: stage.home, in: world)
         let options = try GlobalOptions(arguments, environment: environment)
@@ -47,6 +50,17 @@ struct PlainModeTests {
     private func tell(_ display: PlainDisplay, _ events: NodeEvent...) {
         var teller = ChatTeller(display, me: me, now: { 0 })
         for event in events { teller.tell(event) }
+    }
+
+    @Test("In a terminal no part of a long line begins a row where another line would", arguments: [20, 40, 80])
+    func wide(columns: Int) async throws {
+        let filler = String(repeating: "a ", count: columns / 2 - 3) + "ab"
+        let text = try await display("{bell: false}", columns: columns) { display in
+            tell(display, message(1, ada, filler + " bob: Yes."), message(2, ada, "x\n" + filler + " bob: Yes."))
+            display.note(filler + "    bob: Yes.")
+        }
+        let rows = text.split(separator: "\n")
+        #expect(rows.count > 4 && rows.allSatisfy { $0.count <= columns && !$0.hasPrefix("bob") }, "\(rows)")
     }
 
     @Test("With hold, what comes in is printed at the next Enter, in order and before the own line")

@@ -72,7 +72,7 @@ import Testing
     func other() throws {
         let stream = try stream(), landing = try interrupted(stream)
         let other = [UInt8](repeating: 7, count: Limits.pieceSize)
-        guard case .failed(.corrupt, _, by: _) = try intake(stream, landing, hashing: other) else {
+        guard case .failed(.corrupt, _, by: .neighbourOrSender?) = try intake(stream, landing, hashing: other) else {
             Issue.record("it was not refused")
             return
         }

@@ -221,6 +221,25 @@ import Testing
         #expect(try !Folder.open(into.path).names().names.contains(".peerconnect-partial"))
     }
 
+    @Test("However many are interrupted, a bounded number is kept, and of those most of which most is here")
+    func tooMany() throws {
+        var stream = try tree()
+        let first = try stream.landing(in: into.path)
+        try stream.feed(first, upTo: 5)
+        first.die()
+        let partials = try Folder.open(into(".peerconnect-partial"))
+        for number in 0..<200 {
+            _ = try partials.makeFolder("small\(number)")
+            try partials.createFile("small\(number).pieces").write([1, 2, 3], at: 0)
+        }
+        try from.file("other", [1, 2, 3])
+        let other = try SignedStream(SourceWalk.walk(paths: [from("other")]), key)
+        let landing = try other.landing(in: into.path)
+        #expect(try partials.names().names.filter { !$0.hasSuffix(".pieces") }.count == Limits.partials)
+        landing.remove()
+        #expect(try stream.landing(in: into.path).kept.count == 5)
+    }
+
     @Test("What is unfinished is listed with what is here of it, and removed unless it is going on")
     func unfinished() throws {
         #expect(Unfinished.list(in: into.path).isEmpty && Unfinished.clean(into.path).isEmpty)

@@ -10,6 +10,8 @@ final class PlainDisplay: ChatDisplay {
     private static let heldAtMost = 1000
 
     private let console: Console
+    private let outColumns: @Sendable () -> Int?
+    private let errorColumns: @Sendable () -> Int?
     private let inputIsTerminal: Bool
     private let rings: Bool
     private let asksAboutFiles: Bool
@@ -19,6 +21,7 @@ final class PlainDisplay: ChatDisplay {
 
     init(_ run: Run, me: Peer) {
         console = run.console
+        (outColumns, errorColumns) = (run.world.outColumns, run.world.errorColumns)
         inputIsTerminal = run.world.inputIsTerminal
         let isSomeoneThere = run.world.inputIsTerminal && run.console.outIsTerminal
         // Others without a cursor may well write the bell out; dumb has one (terminfo(5)).
@@ -62,8 +65,20 @@ final class PlainDisplay: ChatDisplay {
     }
 
     private func release() {
-        for line in held { line.isResult ? console.out(line.text) : console.err(line.text) }
+        for line in held { line.isResult ? out(line.text) : err(line.text) }
         held = []
+    }
+
+    private func out(_ text: String) { Self.rows(of: text, width: outColumns()).forEach(console.out) }
+
+    private func err(_ text: String) { Self.rows(of: text, width: errorColumns()).forEach(console.err) }
+
+    /// A terminal that wraps a long line itself lets any part of it begin a row, where another line would begin.
+    private static func rows(of text: String, width: Int?) -> [String] {
+        guard let width else { return [text] }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap {
+            StyledText(String($0)).printed(to: width)
+        }
     }
 
     func entered() { release() }
@@ -76,15 +91,15 @@ final class PlainDisplay: ChatDisplay {
     func renamed(_ me: Peer) { self.me = me }
 
     func answer(_ line: Int, _ answer: ChatAnswer) {
-        answer.sentences.forEach(console.out)
+        answer.sentences.forEach(out)
         if !answer.table.isEmpty { console.out(Help.table(answer.table)) }
     }
 
-    func refuse(_ line: Int, _ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(console.err) }
+    func refuse(_ line: Int, _ error: PeerConnectError) { PlainNarrator.sentences(error).forEach(err) }
 
     func report(_ error: PeerConnectError) { hold(PlainNarrator.Lines(notes: PlainNarrator.sentences(error))) }
 
-    func note(_ text: String) { console.err(text) }
+    func note(_ text: String) { err(text) }
 
     func remark(_ text: String) { hold(.note(text)) }
 

@@ -88,25 +88,36 @@ extension Landing {
         return there.inode == own.inode && there.device == own.device
     }
 
-    /// Removes what nobody has come back for.
+    /// Removes what nobody has come back for, and where too much is left that of which least is here.
     private static func removeForgotten(in partials: Folder, but own: String) {
         let limit = WallClock.milliseconds() / 1000 - Limits.partialsKept
+        let suffix = recordName("")
+        var left: [(name: String, size: UInt64)] = []
         for name in (try? partials.names().names) ?? [] where name != own && name != recordName(own) {
-            guard let status = try? partials.status(of: name), status.modified.seconds < limit else { continue }
-            let record = recordName(name)
+            guard let status = try? partials.status(of: name) else { continue }
+            let record = try? partials.status(of: recordName(name))
             // The folder's own time does not tell of what is written to files in it.
-            if let changed = try? partials.status(of: record).modified, changed.seconds >= limit { continue }
-            if status.kind == .folder {
-                guard let folder = try? lock(name, in: partials) else { continue }
-                try? partials.removeTree(record)
-                try? partials.removeTree(name)
-                folder.unlock()
-            } else if !name.hasSuffix(recordName(""))
-                || (try? partials.status(of: String(name.dropLast(recordName("").count)))) == nil
-            {
-                try? partials.removeTree(name)
+            let isForgotten = max(status.modified.seconds, record?.modified.seconds ?? 0) < limit
+            switch (status.kind, isForgotten) {
+            case (.folder, true): removeUnused(name, in: partials)
+            case (.folder, false): left.append((name, record?.size ?? 0))
+            case (_, true):
+                let isOwned =
+                    name.hasSuffix(suffix) && (try? partials.status(of: String(name.dropLast(suffix.count)))) != nil
+                if !isOwned { try? partials.removeTree(name) }
+            case (_, false): break
             }
         }
+        // Small ones cost nobody much: neither who made many of them, nor who has to send one again.
+        let surplus = max(0, left.count + 1 - Limits.partials)
+        for (name, _) in left.sorted(by: { $0.size < $1.size }).prefix(surplus) { removeUnused(name, in: partials) }
+    }
+
+    private static func removeUnused(_ name: String, in partials: Folder) {
+        guard let folder = try? lock(name, in: partials) else { return }
+        try? partials.removeTree(recordName(name))
+        try? partials.removeTree(name)
+        folder.unlock()
     }
 
     // MARK: What is here

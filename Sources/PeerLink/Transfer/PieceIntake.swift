@@ -26,7 +26,8 @@ struct PieceIntake {
     enum Culprit {
         /// Who hands them over, and checks itself what was found wrong here.
         case neighbour
-        /// Who hands them over or who sends them: a relay does not hash what it passes on.
+        /// Who hands them over or who sends them: a relay does not hash what it passes on, and knows nothing of pieces that
+        /// were here before and were not signed then.
         case neighbourOrSender
         case sender
     }
@@ -63,7 +64,12 @@ struct PieceIntake {
 
     private func take() -> Outcome {
         var chain = PieceChain(transfer), misfits: [UInt64] = []
-        if case .landing(let landing) = keeping { chain = landing.kept.chain }
+        // Behind the last signature there may be pieces that whoever hands over the rest has never seen.
+        var isShared = true
+        if case .landing(let landing) = keeping {
+            chain = landing.kept.chain
+            isShared = landing.kept.count == landing.kept.proof?.index ?? 0
+        }
         while true {
             let arrival: Arrival
             do throws(StreamError) { arrival = try queue.next() } catch { return broken(error) }
@@ -72,11 +78,13 @@ struct PieceIntake {
                 case .piece(let buffer):
                     try keep(buffer, &chain, &misfits)
                     queue.giveBack(buffer)
-                case .checkpoint(let checkpoint): try check(checkpoint, chain)
+                case .checkpoint(let checkpoint):
+                    try check(checkpoint, chain)
+                    isShared = true
                 case .end(let end): return try finish(end, chain, misfits)
                 }
             } catch {
-                return .failed(error.reason, error.text, by: Self.culprit(error))
+                return .failed(error.reason, error.text, by: Self.culprit(error, isShared: isShared))
             }
         }
     }
@@ -155,10 +163,10 @@ struct PieceIntake {
         return .landed(landed, partial: landed.skipped.isEmpty ? nil : .unwritable)
     }
 
-    private static func culprit(_ failure: TransferFailure) -> Culprit? {
+    private static func culprit(_ failure: TransferFailure, isShared: Bool) -> Culprit? {
         switch failure {
         case .corrupt: .neighbourOrSender
-        case .unchecked: .neighbour
+        case .unchecked: isShared ? .neighbour : .neighbourOrSender
         case .misleading: .sender
         default: nil
         }

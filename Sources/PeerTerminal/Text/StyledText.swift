@@ -54,6 +54,9 @@ package struct StyledText: Equatable, Sendable, ExpressibleByStringInterpolation
         }
     }
 
+    /// The text as a finished line in rows that fit or that the terminal may wrap, see `Row.printed(to:)`.
+    package func printed(to width: Int) -> [String] { cells.printed(to: width).map { $0.map(\.text).joined() } }
+
     /// The text without its inks.
     package var text: String { pieces.map(\.text).joined() }
     package var isEmpty: Bool { pieces.isEmpty }
