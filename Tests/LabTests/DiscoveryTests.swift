@@ -4,7 +4,7 @@ import Testing
 
 /// Who is there, whatever happens to the network and to avahi-daemon.
 @Suite(
-    "Discovery on real hosts", .serialized, .timeLimit(.minutes(5)),
+    "Discovery on real hosts", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct DiscoveryTests {
     /// Which back end a test is about, and the lab it needs.

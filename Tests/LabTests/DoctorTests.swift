@@ -4,7 +4,7 @@ import Testing
 
 /// `peerconnect doctor` on hosts that are broken in one way each.
 @Suite(
-    "Doctor", .serialized, .timeLimit(.minutes(5)),
+    "Doctor", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct DoctorTests {
     /// What it says about each check, its exit code, and how long it took.

@@ -3,7 +3,7 @@ import Testing
 
 /// One machine that announces thousands of peers that are none.
 @Suite(
-    "A flood on real hosts", .serialized, .timeLimit(.minutes(5)),
+    "A flood on real hosts", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct FloodTests {
     @Test(

@@ -4,7 +4,7 @@ import Testing
 
 /// Two built programs on this machine alone, killed in the middle of a large file and started again.
 @Suite(
-    "Interrupted transfers", .serialized, .timeLimit(.minutes(5)),
+    "Interrupted transfers", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: hasRoomForLargeFiles(), "needs 30 GB of free space, of which a tenth is used"))
 struct InterruptedTests {
     private let folder: String

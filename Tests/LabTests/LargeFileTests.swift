@@ -4,7 +4,7 @@ import Testing
 
 /// Two built programs on this machine alone, by address.
 @Suite(
-    "Large files", .serialized, .timeLimit(.minutes(5)),
+    "Large files", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: hasRoomForLargeFiles(), "needs 30 GB of free space, of which hardly any is used"))
 struct LargeFileTests {
     @Test("Of a file of 20 GB the first bytes move at once: nothing is hashed ahead")

@@ -3,7 +3,7 @@ import Testing
 
 /// How long a line takes from its author's Enter to the others' output, by the clock that all hosts of the lab share.
 @Suite(
-    "Latency of lines", .serialized, .timeLimit(.minutes(5)),
+    "Latency of lines", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct LatencyTests {
     private static let clock = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
