@@ -43,8 +43,8 @@ struct FloodTests {
             }
             scene.loop.pass(2)
             scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
-            // In turn it would take 12 s; the rest is for a busy machine.
-            let isListed = scene.loop.run(within: 8) {
+            // It takes 1 s on a quiet machine, and in turn 12 s; the rest is for a busy one.
+            let isListed = scene.loop.run(within: 30) {
                 if number < 2200 { try? Self.fake(number, fake, in: scene.network) }
                 number += 1
                 return scene.listed[real.id] != nil
@@ -54,7 +54,7 @@ struct FloodTests {
             // It is followed like any other.
             let busy = try ServiceBrowserTests.peer(9999, isBusy: true)
             scene.network.add(FakeBackend.fullName("real"), .text, FakeBackend.text(busy))
-            #expect(scene.loop.run(within: 5) { scene.listed[real.id]?.isBusy == true })
+            #expect(scene.loop.run(within: 30) { scene.listed[real.id]?.isBusy == true })
         }
     }
 
@@ -68,7 +68,7 @@ struct FloodTests {
             scene.loop.pass(1)
             let real = try ServiceBrowserTests.peer(9999)
             scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
-            #expect(scene.loop.run(within: 3) { scene.listed[real.id] != nil })
+            #expect(scene.loop.run(within: 20) { scene.listed[real.id] != nil })
         }
     }
 
@@ -89,7 +89,7 @@ struct FloodTests {
             }
             #expect(scene.loop.run { scene.listed.count == 200 })
             for number in 2...20 { reals.append(try real(number)) }
-            #expect(scene.loop.run(within: 5) { reals.allSatisfy { scene.listed[$0] != nil } })
+            #expect(scene.loop.run(within: 30) { reals.allSatisfy { scene.listed[$0] != nil } })
             for number in 400..<600 {
                 let peer = try ServiceBrowserTests.peer(number)
                 scene.network.appear("fake \(number)", peer, host: "fakes", [10, 9, 9, 9])
@@ -114,7 +114,7 @@ struct FloodTests {
             }
             #expect(scene.loop.run { scene.listed.count == 50 })
             scene.network.appear("real", real, host: "real", [10, 0, 0, 2])
-            #expect(scene.loop.run(within: 5) { scene.listed[real.id] != nil })
+            #expect(scene.loop.run(within: 20) { scene.listed[real.id] != nil })
             #expect(scene.listed[friend.id] != nil && scene.listed.count <= 50)
             let lost = scene.changes.contains { $0 == .lost(friend.id) }
             #expect(!lost)
