@@ -6,7 +6,9 @@ let everyCommand: [any Command.Type] = [
     PeersCommand.self, TransfersCommand.self, ConfigCommand.self, DoctorCommand.self,
 ]
 
-/// Runs one command line, in which `nil` is an argument that is not UTF-8, and gives its exit code; `interruption` is the code a signal asked for, if one came.
+/// Runs one command line, in which `nil` is an argument that is not UTF-8, and gives its exit code.
+///
+/// `interruption` is the code a signal asked for, if one came.
 func execute(
     _ typed: [String?], in world: World, interruption: @Sendable () -> Int32? = { nil }
 ) async -> Int32 {

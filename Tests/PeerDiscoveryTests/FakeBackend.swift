@@ -17,6 +17,8 @@ final class FakeBackend: AvahiBackend {
     private(set) var mostObjects = 0
     /// What was asked, by type.
     private(set) var asked: [RecordType: Int] = [:]
+    /// How many instances were asked about as a whole.
+    private(set) var resolved = 0
     private(set) var published: [PublishedService] = []
     private(set) var updated: [PublishedService] = []
     /// Names that somebody has already.
@@ -104,6 +106,7 @@ final class FakeBackend: AvahiBackend {
     func resolve(
         _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
+        resolved += 1
         let object = try counted(AvahiObject.resolver(on: loop, report, release: release, make: Self.make))
         let name = Self.fullName(instance)
         guard let text = records[Key(name: name, type: .text)]?.last.flatMap(TXTRecord.split),

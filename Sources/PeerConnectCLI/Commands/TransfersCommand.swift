@@ -31,12 +31,13 @@ struct TransfersCommand: Command {
         let folder = run.settings.arguments.last("--into").map(run.world.absolute) ?? run.home.downloads
         let found =
             try await cleans ? UnfinishedTransfer.clean(folder) : UnfinishedTransfer.list(in: folder)
-        for transfer in found { Self.show(transfer, on: run.console) }
+        for transfer in found { Self.show(transfer, in: run) }
         if found.isEmpty, !run.console.isJSON { run.console.err("Nothing is unfinished in \(SafeText.path(folder)).") }
         return .done
     }
 
-    private static func show(_ transfer: UnfinishedTransfer, on console: Console) {
+    private static func show(_ transfer: UnfinishedTransfer, in run: Run) {
+        let console = run.console
         guard !console.isJSON else {
             let fields: [(key: String, value: JSONValue)] = [
                 ("transfer", JSONValue(transfer.transfer?.description)),
@@ -52,7 +53,7 @@ struct TransfersCommand: Command {
         console.out(
             [
                 names + more, transfer.isGoingOn ? "\(percent) %, going on" : "\(percent) %",
-                Amount.bytes(transfer.size), Timestamp.rfc3339(transfer.changed),
+                Amount.bytes(transfer.size), Timestamp.local(transfer.changed, run.world.localOffset),
                 transfer.transfer?.description ?? "-",
             ].joined(separator: "\t"))
     }

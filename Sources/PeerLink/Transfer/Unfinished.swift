@@ -2,30 +2,17 @@ package import PeerModel
 internal import PeerSystem
 internal import PeerWire
 
-/// A transfer that was interrupted, or is going on, as it lies in a folder for received files.
-package struct Unfinished: Sendable {
-    /// `nil` when too little has come to know what it is.
-    package let transfer: TransferID?
-    /// Its top-level entries, folders with `/` behind; foreign text.
-    package let names: [String]
-    /// Bytes of all its files.
-    package let size: UInt64
-    /// How many of them are here and need not come again.
-    package let here: UInt64
-    /// When the last of them came, seconds since 1970.
-    package let changed: Int64
-    /// Whether some process receives it now.
-    package let isGoingOn: Bool
-
+/// What is unfinished in a folder for received files.
+package enum Unfinished {
     /// All in this folder, the newest first; blocks.
-    package static func list(in path: String) -> [Unfinished] { all(in: path).map(\.found).sorted(by: isNewer) }
+    package static func list(in path: String) -> [UnfinishedTransfer] { all(in: path).map(\.found).sorted(by: isNewer) }
 
     /// Removes those that are not going on, and gives them; blocks.
-    package static func clean(_ path: String) -> [Unfinished] {
+    package static func clean(_ path: String) -> [UnfinishedTransfer] {
         guard let into = try? Folder.open(path), let partials = try? into.folder(Landing.partialFolder) else {
             return []
         }
-        var removed: [Unfinished] = []
+        var removed: [UnfinishedTransfer] = []
         for (name, found) in all(in: path) where !found.isGoingOn {
             guard let folder = try? Landing.lock(name, in: partials) else { continue }
             try? partials.removeTree(Landing.recordName(name))
@@ -36,9 +23,11 @@ package struct Unfinished: Sendable {
         return removed.sorted(by: isNewer)
     }
 
-    private static func isNewer(_ left: Unfinished, _ right: Unfinished) -> Bool { left.changed > right.changed }
+    private static func isNewer(_ left: UnfinishedTransfer, _ right: UnfinishedTransfer) -> Bool {
+        left.changed > right.changed
+    }
 
-    private static func all(in path: String) -> [(name: String, found: Unfinished)] {
+    private static func all(in path: String) -> [(name: String, found: UnfinishedTransfer)] {
         guard let partials = try? Folder.open(path).folder(Landing.partialFolder),
             let names = try? partials.names().names
         else { return [] }
@@ -51,9 +40,9 @@ package struct Unfinished: Sendable {
             let told = ResumeRecord.summary(record, in: partials)
             return (
                 name,
-                Unfinished(
+                UnfinishedTransfer(
                     transfer: told?.transfer, names: told?.names ?? [], size: told?.size ?? 0, here: told?.here ?? 0,
-                    changed: changed.seconds, isGoingOn: isLocked)
+                    changed: changed.seconds &* 1000, isGoingOn: isLocked)
             )
         }
     }
@@ -73,7 +62,9 @@ extension ResumeRecord {
         let here = bytesHere(size: size, name, in: folder) ?? 0
         let start = try? file.read(atMost: Int(headerSize + numbers.manifestLength))
         var decoder = ManifestDecoder()
-        guard let start, (try? start[Int(headerSize)...].withUnsafeBytes({ try decoder.append($0) })) != nil,
+        // It may have become shorter since.
+        guard let list = start?.dropFirst(Int(headerSize)),
+            (try? list.withUnsafeBytes({ try decoder.append($0) })) != nil,
             let manifest = try? decoder.finish()
         else { return nil }
         let names = manifest.entries.filter { !$0.path.utf8.contains(UInt8(ascii: "/")) }.map {
