@@ -8,8 +8,11 @@ final class ServiceBrowser {
     /// Until it is looked for those that were left out, and between two such looks.
     private static let pause = 1.0
     private static let longPause = 10.0
-    /// How many more than are listed may be here, so that newcomers are asked about when the list is full.
-    private static let reserve = 128
+    /// How many more than are listed may be here, so that newcomers are asked about and none is left out by chance before.
+    ///
+    /// With those listed as many as avahi-daemon keeps records of an interface by default (cache-entries-max, 4,096): more names
+    /// do not come from it. Each is a name and little else until it has answered.
+    private static let reserve = 2096
     /// How many names are remembered of those that were dropped because nobody answered under them.
     private static let vainAtMost = 8192
 
@@ -48,9 +51,10 @@ final class ServiceBrowser {
         lookups = LookupQueue(on: loop) { [turns] in turns.add($0) }
     }
 
-    /// This peer has proved its key, so it is none that somebody made up: it stays listed when others have to go.
+    /// The user knows these, so nobody made them up: they stay listed when others have to go.
     func know(_ ids: Set<PeerID>) { table.know(ids) }
 
+    /// This peer has proved its key, which says the same.
     func prove(_ id: PeerID) { table.prove(id) }
 
     /// Looks by way of this back end from now on.

@@ -50,8 +50,10 @@ struct FloodTests {
                 return scene.listed[real.id] != nil
             }
             #expect(isListed, "\(fake)")
-            // In turn more than 950 would have been asked about before it, however fast the machine is.
-            #expect(scene.network.resolved - before < 600, "\(fake)")
+            // In turn more than 1,300 would have been asked about before it, however fast the machine is. Where each has a host
+            // of its own, as a real one has, nothing but an answer tells them apart: some 150 are on a quiet machine, and
+            // on a busy one any number may be.
+            if fake != .hosts { #expect(scene.network.resolved - before < 600, "\(fake)") }
             #expect(scene.network.mostObjects <= 1000)
             // It is followed like any other.
             let busy = try ServiceBrowserTests.peer(9999, isBusy: true)
