@@ -210,7 +210,7 @@ final class AvahiObject {
 
     // C's reference is unretained: the C object is freed before this one goes.
     private func made(by make: (UnsafeMutableRawPointer) -> OpaquePointer?) -> AvahiObject? {
-        pointer = make(Unmanaged.passUnretained(self).toOpaque())
+        pointer = loop.call { make(Unmanaged.passUnretained(self).toOpaque()) }
         return pointer == nil ? nil : self
     }
 
@@ -219,7 +219,7 @@ final class AvahiObject {
     func free() {
         guard let pointer else { return }
         self.pointer = nil
-        release(pointer)
+        loop.call { release(pointer) }
     }
 
     // MARK: For callbacks of C

@@ -15,7 +15,7 @@ struct Pace {
     var isDistrustful: Bool { distrust > Self.distrustAbove }
 
     /// Fewer when the daemon is slow, since each answer waits behind the other ones.
-    var places: Int { max(Self.atLeast, min(LookupQueue.newAtOnce, Int(Self.latency / max(cost, 0.0001)))) }
+    var places: Int { max(Self.atLeast, min(Newcomers.atOnce, Int(Self.latency / max(cost, 0.0001)))) }
 
     /// How many steps of other kinds are taken at a time while newcomers are not believed in.
     var step: Int { max(1, min(8, places / 16)) }

@@ -158,10 +158,16 @@ final class ServiceInstance {
         advert = all.reversed().compactMap(\.self).filter { $0.run == last?.run }.max { $0.revision < $1.revision }
         if let advert {
             let isMoved = old.map { $0.run != advert.run || $0.revision != advert.revision } ?? false
-            if isMoved { Self.followUps.forEach { lookAgain(after: $0) } }
+            if isMoved { followUp() }
             if isMoved || addresses.isEmpty && !isLookingUp { lookups.add(self) }
         }
         if old != advert { changed(self) }
+    }
+
+    /// Those of an earlier move are not needed any more.
+    private func followUp() {
+        for timer in timers { timer.cancel() }
+        for seconds in Self.followUps { lookAgain(after: seconds) }
     }
 
     private func lookAgain(after seconds: Double) {

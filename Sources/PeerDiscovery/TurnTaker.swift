@@ -2,7 +2,7 @@
 ///
 /// Those that have never said anything have a few places of their own: behind thousands of names there may be nobody.
 final class TurnTaker {
-    /// With those of `LookupQueue` below 1,000: avahi-daemon allows one client 1,024 objects.
+    /// With those of `LookupQueue` and `Newcomers` below 1,000: avahi-daemon allows one client 1,024 objects.
     static let atOnce = 640
     /// Of those, for the silent ones.
     static let silentAtOnce = 64
