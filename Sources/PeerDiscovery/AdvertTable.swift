@@ -97,6 +97,9 @@ struct AdvertTable {
 
     func places(of id: PeerID) -> [[PeerAddress]] { listed[id]?.places ?? [] }
 
+    /// Whether this instance is one of a peer's that is listed.
+    func has(_ name: String) -> Bool { owners[name] != nil }
+
     /// An instance says this and is reachable there.
     mutating func set(_ name: String, _ advert: Advert, _ addresses: [PeerAddress]) -> [PeerChange] {
         guard advert.id != own.id else { return remove(name) + sawOwnID(advert, addresses) }

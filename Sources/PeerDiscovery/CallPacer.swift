@@ -3,42 +3,57 @@
 /// avahi-daemon answers each after a millisecond, and after many when it is busy, and as long the thread hears nothing. With
 /// calls alone it would learn of a newcomer only when all others have been asked.
 final class CallPacer {
-    /// A part of the work, done until then but one step at least; whether there is more that can be done now.
-    typealias Work = (ContinuousClock.Instant) -> Bool
+    /// One kind of calls.
+    struct Part {
+        /// How long it may take at a time, in seconds.
+        let seconds: Double
+        /// Makes calls until then, one at least if there is one to make; whether there are more to make now.
+        let work: (ContinuousClock.Instant) -> Bool
+    }
 
-    /// At least so long from one moment to the next, in seconds, and so many times as long as the calls took.
+    /// The shortest rest, in seconds.
     private static let pause = 0.02
-    private static let rest = 0.5
+    /// So many times as long as the calls took, those that others have made meanwhile too, but no longer than this.
+    private static let share = 1.0
+    private static let longest = 0.25
 
     private let loop: PollLoop
-    /// What comes first, and how long it may take at a time, in seconds.
-    var work: [(seconds: Double, do: Work)] = []
+    private var parts: [Part] = []
     private var timer: PollLoop.Timer?
     private var earliest = ContinuousClock.now
-    private var timeInCalls = Duration.zero
+    private var counted = Duration.zero
 
     init(on loop: PollLoop) { self.loop = loop }
+
+    /// What is to be done, the first part first.
+    func does(_ parts: [Part]) { self.parts = parts }
 
     /// There is something to do.
     func wake() {
         guard timer == nil else { return }
-        timer = loop.after((earliest - .now) / .seconds(1)) { [weak self] in self?.turn() }
+        let rest = (earliest - .now) / .seconds(1)
+        // Calls from a time in which there was nothing to do here do not count.
+        if rest <= 0 { counted = loop.timeInCalls }
+        timer = loop.after(rest) { [weak self] in self?.turn() }
     }
 
     private func turn() {
-        timer = nil
         let clock = ContinuousClock()
         var hasMore = false
-        for part in work where part.do(clock.now + .seconds(part.seconds)) { hasMore = true }
-        // Those that were made since the last time count too, such as to let go of what has answered.
-        let spent = (loop.timeInCalls - timeInCalls) / .seconds(1)
-        timeInCalls = loop.timeInCalls
-        earliest = clock.now + .seconds(max(Self.pause, spent * Self.rest))
+        for part in parts {
+            if part.work(clock.now + .seconds(part.seconds)) { hasMore = true }
+        }
+        let spent = (loop.timeInCalls - counted) / .seconds(1)
+        counted = loop.timeInCalls
+        earliest = clock.now + .seconds(min(max(Self.pause, spent * Self.share), Self.longest))
+        timer = nil
         if hasMore { wake() }
     }
 
+    /// Does nothing more until it is woken again.
     func stop() {
         timer?.cancel()
         timer = nil
+        earliest = .now
     }
 }

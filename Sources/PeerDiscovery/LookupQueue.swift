@@ -18,6 +18,7 @@ final class LookupQueue {
     private var doubtful: [ServiceInstance] = []
     /// Those whose look was cut short, for when nobody waits.
     private var unfinished: [ServiceInstance] = []
+    private var isUnfinished: Set<Key> = []
 
     private let newcomers: Newcomers
     private let pacer: CallPacer
@@ -26,15 +27,16 @@ final class LookupQueue {
     init(on loop: PollLoop, introduced: @escaping (ServiceInstance) -> Void) {
         pacer = CallPacer(on: loop)
         newcomers = Newcomers(on: loop, wake: { [weak pacer] in pacer?.wake() }, introduced: introduced)
-        newcomers.found = { [weak self] in self?.unfinished.append($0) }
-        pacer.work = [
-            (Self.batch, newcomers.greet), (Self.shortBatch, newcomers.introduce),
-            (Self.shortBatch, { [weak self] in self?.lookUp(until: $0) ?? false }),
-        ]
+        newcomers.found = { [weak self] in self?.finishLater($0) }
+        pacer.does([
+            CallPacer.Part(seconds: Self.batch, work: newcomers.greet),
+            CallPacer.Part(seconds: Self.shortBatch, work: newcomers.introduce),
+            CallPacer.Part(seconds: Self.shortBatch) { [weak self] in self?.lookUp(until: $0) ?? false },
+        ])
     }
 
     /// Whether somebody waits, so that looks are to be short.
-    var isCrowded: Bool { !waiting.isEmpty || !newcomers.isEmpty }
+    var isCrowded: Bool { !waiting.isEmpty || newcomers.hasUnasked }
 
     func hasQueued(_ instance: ServiceInstance) -> Bool { queued.contains(Key(instance)) }
 
@@ -70,18 +72,25 @@ final class LookupQueue {
     func finished(_ instance: ServiceInstance, isWhole: Bool) {
         guard active.remove(Key(instance)) != nil else { return }
         if queued.contains(Key(instance)) {
-            line(up: instance)
+            line(up: instance, first: instance.isAwaited)
         } else if !isWhole {
-            unfinished.append(instance)
+            finishLater(instance)
         }
         pacer.wake()
+    }
+
+    private func finishLater(_ instance: ServiceInstance) {
+        if isUnfinished.insert(Key(instance)).inserted { unfinished.append(instance) }
     }
 
     private func lookUp(until limit: ContinuousClock.Instant) -> Bool {
         repeat {
             guard active.count < Self.atOnce, let instance = nextToLookUp() else { return false }
-            queued.remove(Key(instance))
-            if active.insert(Key(instance)).inserted { instance.lookUp() }
+            let key = Key(instance)
+            // One that was looked at in the meantime, and is again after that.
+            guard active.insert(key).inserted else { continue }
+            queued.remove(key)
+            instance.lookUp()
         } while .now < limit
         return true
     }
@@ -90,7 +99,11 @@ final class LookupQueue {
     private func nextToLookUp() -> ServiceInstance? {
         if !waiting.isEmpty { return waiting.removeFirst() }
         guard !newcomers.pace.isDistrustful || active.count < newcomers.pace.step else { return nil }
-        if newcomers.isEmpty, !unfinished.isEmpty { return unfinished.removeFirst() }
+        if !newcomers.hasUnasked, !unfinished.isEmpty {
+            let instance = unfinished.removeFirst()
+            isUnfinished.remove(Key(instance))
+            return instance
+        }
         return doubtful.isEmpty || active.count >= Self.doubtfulAtOnce ? nil : doubtful.removeFirst()
     }
 
@@ -104,12 +117,13 @@ final class LookupQueue {
             waiting.removeAll { $0 === instance }
             doubtful.removeAll { $0 === instance }
         }
-        unfinished.removeAll { $0 === instance }
+        if isUnfinished.remove(key) != nil { unfinished.removeAll { $0 === instance } }
         pacer.wake()
     }
 
     func removeAll() {
-        (waiting, doubtful, unfinished, active, queued) = ([], [], [], [], [])
+        (waiting, doubtful, unfinished) = ([], [], [])
+        (active, queued, isUnfinished) = ([], [], [])
         newcomers.removeAll()
         pacer.stop()
     }

@@ -52,8 +52,8 @@ final class Newcomers {
         self.introduced = introduced
     }
 
-    /// Whether none waits to be asked.
-    var isEmpty: Bool { queue.isEmpty }
+    /// Whether there are some that nobody has looked at yet.
+    var hasUnasked: Bool { !queue.isEmpty }
 
     /// Asks about an instance for the first time; it is introduced afterwards.
     ///
@@ -187,10 +187,11 @@ final class Newcomers {
 
     // MARK: Who is no longer new
 
-    /// Introduces those that have been asked, for one part of the work at a time; while many do not answer, few.
+    /// Introduces those that have been asked, for one part of the work at a time: few while there are others to ask, or while
+    /// many do not answer.
     func introduce(until limit: ContinuousClock.Instant) -> Bool {
-        guard pace.isDistrustful || queue.isEmpty && greeted.count <= Self.atOnce / 2 else { return false }
-        var left = pace.isDistrustful ? pace.step : Int.max
+        let isCalm = !pace.isDistrustful && queue.isEmpty && greeted.count <= Self.atOnce / 2
+        var left = isCalm ? Int.max : pace.step
         while left > 0, !answered.isEmpty || !unanswered.isEmpty {
             introduced(answered.isEmpty ? unanswered.removeFirst() : answered.removeFirst())
             left -= 1

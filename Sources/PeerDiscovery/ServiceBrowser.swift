@@ -28,7 +28,8 @@ final class ServiceBrowser {
     private var instances: [String: ServiceInstance] = [:]
     /// Whether some were left out because there were too many.
     private var isOverfull = false
-    private var isBrowsingAgain = false
+    /// Until all are told once more.
+    private var again: PollLoop.Timer?
     private var lastBrowsed: ContinuousClock.Instant?
     /// Names, as hashes, under which nobody answered: told again, they are not new.
     private var vain: Set<Int> = []
@@ -79,12 +80,11 @@ final class ServiceBrowser {
 
     /// What was left out is told once more by another browser; those listed are only told again.
     private func browseAgain() {
-        guard !isBrowsingAgain else { return }
-        isBrowsingAgain = true
+        guard again == nil else { return }
         let since = lastBrowsed.map { (ContinuousClock.now - $0) / .seconds(1) } ?? Self.longPause
-        loop.after(max(Self.pause, Self.longPause - since)) { [weak self, weak backend] in
+        again = loop.after(max(Self.pause, Self.longPause - since)) { [weak self, weak backend] in
             guard let self else { return }
-            isBrowsingAgain = false
+            again = nil
             lastBrowsed = .now
             guard let backend, backend === self.backend else { return }
             do {
@@ -109,7 +109,8 @@ final class ServiceBrowser {
     /// Lets go of the back end; what was found stays listed until it is missed.
     func detach() {
         browser?.free()
-        (browser, backend) = (nil, nil)
+        again?.cancel()
+        (browser, backend, again) = (nil, nil, nil)
         turns.removeAll()
         lookups.removeAll()
         for instance in instances.values {
@@ -144,7 +145,7 @@ final class ServiceBrowser {
         guard let instance = instances[key] else {
             guard instances.count < atMost + Self.reserve || makeRoom() else {
                 isOverfull = true
-                return
+                return browseAgain()
             }
             let instance = ServiceInstance(name, on: loop, lookups: lookups) { [weak self] in self?.changed($0) }
             instances[key] = instance
@@ -157,8 +158,13 @@ final class ServiceBrowser {
     }
 
     /// Drops one that nobody would miss; whether there was one.
+    ///
+    /// Where all have said something, and have no address for instance, it is any of those that are not listed.
     private func makeRoom() -> Bool {
-        guard let instance = turns.mostExpendable ?? lookups.mostExpendable else { return false }
+        let unlisted = instances.values.lazy.filter { [table] in !table.has($0.name) }
+        guard let instance = turns.mostExpendable ?? lookups.mostExpendable ?? unlisted.randomElement() else {
+            return false
+        }
         leaveOut(instance)
         return true
     }

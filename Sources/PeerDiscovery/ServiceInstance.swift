@@ -69,11 +69,7 @@ final class ServiceInstance {
     /// Looks, without asking, whether the network has told on which host it is, and gives that.
     func peek(_ done: @escaping (String?) -> Void) {
         let end = { [weak self] (host: String?) in
-            guard let self, let timer = firstTimer else { return }
-            timer.cancel()
-            firstLook?.free()
-            (firstLook, firstTimer) = (nil, nil)
-            done(host)
+            if let self, endFirstLook() { done(host) }
         }
         firstLook = try? backend?.browse(fullName, .service, at: place) { event in
             switch event {
@@ -90,11 +86,7 @@ final class ServiceInstance {
     /// Where its host is known `isHurried` may be said: then its address came with that and is told at once, or is not there.
     func lookFirst(isHurried: Bool, _ done: @escaping () -> Void) {
         let end = { [weak self] in
-            guard let self, let timer = firstTimer else { return }
-            timer.cancel()
-            firstLook?.free()
-            (firstLook, firstTimer) = (nil, nil)
-            done()
+            if let self, endFirstLook() { done() }
         }
         firstLook = try? backend?.resolve(name, at: sightings.min { $0.rank < $1.rank } ?? .anywhere) {
             [weak self] service in
@@ -103,6 +95,15 @@ final class ServiceInstance {
         }
         let limit = isHurried ? Self.hurriedLimit : Self.firstLimit
         firstTimer = loop.after(firstLook == nil ? 0 : limit) { end() }
+    }
+
+    /// Whether there was one.
+    private func endFirstLook() -> Bool {
+        guard let timer = firstTimer else { return false }
+        timer.cancel()
+        firstLook?.free()
+        (firstLook, firstTimer) = (nil, nil)
+        return true
     }
 
     private func read(_ service: ResolvedService) {
@@ -178,6 +179,8 @@ final class ServiceInstance {
     // MARK: Where it is
 
     private var isLookingUp: Bool { lookup != nil }
+    /// Whether somebody waits for the next look.
+    var isAwaited: Bool { !waiting.isEmpty }
 
     /// Looks again if it is worth it, and calls back when that is over.
     func lookAgain(_ done: (() -> Void)? = nil) {
@@ -196,7 +199,13 @@ final class ServiceInstance {
             backend, at: place, on: loop, isHurried: { [lookups] in lookups.isCrowded },
             progress: { [weak self] in self?.found($0) }, done: { [weak self] in self?.finish($0) })
         self.lookup = lookup
-        do { try lookup.start(fullName) } catch { loop.after(0) { [weak self] in self?.finish(.all([])) } }
+        do {
+            try lookup.start(fullName)
+        } catch {
+            loop.after(0) { [weak self, weak lookup] in
+                if let self, let lookup, lookup === self.lookup { finish(.all([])) }
+            }
+        }
     }
 
     private func found(_ result: AddressLookup.Result) {
@@ -239,10 +248,9 @@ final class ServiceInstance {
     /// Lets go of everything inside Avahi and of what was to happen.
     func forget() {
         unwatch()
+        _ = endFirstLook()
         lookup?.cancel()
-        firstLook?.free()
-        firstTimer?.cancel()
-        (lookup, firstLook, firstTimer) = (nil, nil, nil)
+        lookup = nil
         for timer in timers { timer.cancel() }
         timers = []
         (failures, backend) = (0, nil)

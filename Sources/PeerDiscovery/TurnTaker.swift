@@ -9,8 +9,8 @@ final class TurnTaker {
     /// How many change places at a time, and how often.
     private static let each = 25
     private static let interval = 0.25
-    /// How long a change may take, in seconds, so that newcomers do not wait for it.
-    private static let atMost = 0.05
+    /// How long a change of one kind may take, in seconds, so that newcomers do not wait for it.
+    private static let atMost = 0.025
     /// A slow daemon is left in peace for so many times as long as a change took.
     private static let rest = 10.0
 
@@ -91,7 +91,7 @@ final class TurnTaker {
         timer = nil
         let clock = ContinuousClock(), start = clock.now
         speaking.change(Self.each, until: start + .seconds(Self.atMost))
-        silent.change(Self.each / 4, until: start + .seconds(Self.atMost))
+        silent.change(Self.each / 4, until: clock.now + .seconds(Self.atMost))
         let seconds = (clock.now - start) / .seconds(1)
         schedule(after: max(Self.interval, seconds * Self.rest))
     }

@@ -27,6 +27,8 @@ final class FakeBackend: AvahiBackend {
     var refusal: String?
     /// How long it takes until all have answered; Avahi takes a second.
     var settling = 0.02
+    /// How long it takes to make an object or to free it, in seconds; a busy daemon takes milliseconds.
+    var callTime = 0.0
     private var records: [Key: [[UInt8]]] = [:]
     private var browsers: [Key: [(object: Weak, report: (RecordEvent) -> Void)]] = [:]
     private let sighting = Sighting(1, 0)
@@ -91,7 +93,7 @@ final class FakeBackend: AvahiBackend {
         _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
     ) throws(AvahiError) -> AvahiObject {
         asked[type, default: 0] += 1
-        let object = try counted(AvahiObject.browser(on: loop, report, release: release, make: Self.make))
+        let object = try counted(AvahiObject.browser(on: loop, report, release: release, make: make))
         let key = Key(name: name, type: type)
         browsers[key, default: []].removeAll { $0.object.object?.pointer == nil }
         browsers[key, default: []].append((Weak(object: object), report))
@@ -107,7 +109,7 @@ final class FakeBackend: AvahiBackend {
         _ instance: String, at place: Sighting, _ report: @escaping (ResolvedService?) -> Void
     ) throws(AvahiError) -> AvahiObject {
         resolved += 1
-        let object = try counted(AvahiObject.resolver(on: loop, report, release: release, make: Self.make))
+        let object = try counted(AvahiObject.resolver(on: loop, report, release: release, make: make))
         let name = Self.fullName(instance)
         guard let text = records[Key(name: name, type: .text)]?.last.flatMap(TXTRecord.split),
             let service = records[Key(name: name, type: .service)]?.last.flatMap(ServiceRecord.init),
@@ -121,7 +123,7 @@ final class FakeBackend: AvahiBackend {
     func publish(
         _ service: PublishedService, _ report: @escaping (PublishedService.State) -> Void
     ) throws(AvahiError) -> AvahiObject {
-        let object = try counted(AvahiObject.group(on: loop, report, release: release, make: Self.make))
+        let object = try counted(AvahiObject.group(on: loop, report, release: release, make: make))
         published.append(service)
         let state: PublishedService.State = taken.contains(service.name) ? .collision : .established
         loop.after(0) { [weak object] in if object?.pointer != nil { report(state) } }
@@ -135,9 +137,15 @@ final class FakeBackend: AvahiBackend {
 
     func close() { objects = 0 }
 
-    private static func make(_ context: UnsafeMutableRawPointer) -> OpaquePointer? { OpaquePointer(context) }
+    private func make(_ context: UnsafeMutableRawPointer) -> OpaquePointer? {
+        block(callTime)
+        return OpaquePointer(context)
+    }
 
-    private func release(_ pointer: OpaquePointer) { objects -= 1 }
+    private func release(_ pointer: OpaquePointer) {
+        block(callTime)
+        objects -= 1
+    }
 
     private func counted(_ object: AvahiObject?) throws(AvahiError) -> AvahiObject {
         objects += 1

@@ -126,6 +126,56 @@ struct FloodTests {
         }
     }
 
+    @Test("Where more names have said where they are than can be kept, and have no address, a real one gets in at once")
+    func crowdedOut() async throws {
+        try await onThread {
+            let scene = try Scene(atMost: 50)
+            for number in 0..<2300 { try Self.fake(number, .nowhere, in: scene.network) }
+            scene.loop.pass(3)
+            let real = try ServiceBrowserTests.peer(9999)
+            scene.network.appear("real", real, host: "real", [10, 0, 0, 1])
+            #expect(scene.loop.run(within: 20) { scene.listed[real.id] != nil })
+        }
+    }
+
+    @Test("A real peer is listed soon by way of a slow daemon, while hundreds of others change all the time")
+    func slowDaemon() async throws {
+        try await onThread {
+            let scene = try Scene()
+            for number in 0..<200 {
+                let peer = try ServiceBrowserTests.peer(number)
+                scene.network.appear("p\(number)", peer, host: "h\(number)", ServiceBrowserTests.address(number))
+            }
+            #expect(scene.loop.run(within: 30) { scene.listed.count == 200 })
+            scene.loop.pass(2)
+            scene.network.callTime = 0.004
+            let clock = ContinuousClock(), start = clock.now
+            var changed = 0
+            // The daemon queues what it has to tell while nobody listens; 200 changes a second.
+            func change() {
+                while changed < Int((clock.now - start) / .milliseconds(5)) {
+                    let number = changed % 200, revision = changed / 200 + 2
+                    changed += 1
+                    scene.loop.after(0) {
+                        guard let peer = try? ServiceBrowserTests.peer(number, revision: revision) else { return }
+                        scene.network.add(FakeBackend.fullName("p\(number)"), .text, FakeBackend.text(peer))
+                    }
+                }
+            }
+            _ = scene.loop.run(within: 5) {
+                change()
+                return false
+            }
+            let real = try ServiceBrowserTests.peer(9999), appeared = clock.now
+            scene.loop.after(0) { scene.network.appear("real", real, host: "real", [10, 0, 0, 1]) }
+            let isListed = scene.loop.run(within: 20) {
+                change()
+                return scene.listed[real.id] != nil
+            }
+            #expect(isListed && clock.now - appeared < .seconds(5), "\(clock.now - appeared)")
+        }
+    }
+
     @Test("However many names come, a bounded number of them is kept")
     func bounded() async throws {
         try await onThread {
