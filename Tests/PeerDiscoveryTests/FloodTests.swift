@@ -148,7 +148,7 @@ struct FloodTests {
             }
             #expect(scene.loop.run(within: 30) { scene.listed.count == 200 })
             scene.loop.pass(2)
-            scene.network.callTime = 0.004
+            scene.network.callTime = 0.012
             let clock = ContinuousClock(), start = clock.now
             var changed = 0
             // The daemon queues what it has to tell while nobody listens; 200 changes a second.
