@@ -24,6 +24,7 @@ final class PollLoop {
     /// Avahi's own are not for thousands, which it walks through before every event, and follow the clock on the wall.
     private var timers = TimerQueue()
     private var watch: OpaquePointer?
+    private var descriptor: CInt?
     private var woken: () -> Void = {}
     /// How long making and freeing objects inside Avahi has taken so far; the daemon's answer comes from another process.
     private(set) var timeInCalls = Duration.zero
@@ -58,6 +59,7 @@ final class PollLoop {
         }
         guard avahi_simple_poll_iterate(poll, wait) == 0 else { return false }
         timers.take(at: .now)?.fire()
+        lookWhetherWoken()
         return true
     }
 
@@ -78,23 +80,23 @@ final class PollLoop {
 
     // MARK: Being woken
 
-    /// Calls `body` whenever the descriptor, an eventfd(2), was written to.
+    /// Calls `body` whenever the descriptor, an eventfd(2) that does not block, was written to.
     func follow(_ descriptor: CInt, _ body: @escaping () -> Void) {
+        self.descriptor = descriptor
         woken = body
-        watch = pc_watch_new(
-            api, descriptor,
-            { _, descriptor, _, context in
-                var count: UInt64 = 0
-                read(descriptor, &count, 8)
-                guard let context else { return }
-                Unmanaged<PollLoop>.fromOpaque(context).takeUnretainedValue().woken()
-            }, Unmanaged.passUnretained(self).toOpaque())  // freed in `deinit`
+        // Ends the wait; Avahi would call it after all others that have something to tell, in a flood never.
+        watch = pc_watch_new(api, descriptor, { _, _, _, _ in }, nil)
+    }
+
+    private func lookWhetherWoken() {
+        var count: UInt64 = 0
+        if let descriptor, read(descriptor, &count, 8) == 8 { woken() }
     }
 
     /// Ends what `follow` began, which would keep what its body knows alive.
     func unfollow() {
         if let watch { pc_watch_free(api, watch) }
-        watch = nil
+        (watch, descriptor) = (nil, nil)
         woken = {}
     }
 }
