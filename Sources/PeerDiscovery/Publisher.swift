@@ -7,6 +7,8 @@ final class Publisher {
     private static let attempts = 5
     /// After a failure, and after all names were taken.
     private static let retries = [1.0, 2, 4, 8, 10]
+    /// How long the old name stays beside the new one, in seconds, so that others have asked about that before they miss the old.
+    private static let overlap = 1.0
 
     /// What it tells.
     enum Report {
@@ -21,6 +23,10 @@ final class Publisher {
     private var backend: (any AvahiBackend)?
     private var advert: Advert?
     private var group: AvahiObject?
+    private var isEstablished = false
+    /// What was published under the name before, until the new one is: for others it is one peer that changes, not one that goes.
+    private var former: (group: AvahiObject, name: String)?
+    private var farewell: PollLoop.Timer?
     private var name = ""
     private var indices: [CInt] = []
     private var attemptsLeft = Publisher.attempts
@@ -44,13 +50,20 @@ final class Publisher {
     /// Takes the advert back.
     func detach() {
         forget()
+        forgetFormer()
         (backend, failures) = (nil, 0)
     }
 
     private func forget() {
         retry?.cancel()
         group?.free()
-        (retry, group) = (nil, nil)
+        (retry, group, isEstablished) = (nil, nil, false)
+    }
+
+    private func forgetFormer() {
+        farewell?.cancel()
+        former?.group.free()
+        (farewell, former) = (nil, nil)
     }
 
     /// Says this from now on; another name or port needs a new registration, anything else only a new record.
@@ -58,7 +71,8 @@ final class Publisher {
         let old = self.advert
         self.advert = advert
         guard let backend, old != advert else { return }
-        guard let group, old?.port == advert.port, old?.name == advert.name else { return publish() }
+        guard let group, old?.port == advert.port else { return publish() }
+        guard old?.name == advert.name else { return rename(group) }
         do { try backend.update(group, to: service(advert)) } catch { fail(error.reason) }
     }
 
@@ -73,6 +87,15 @@ final class Publisher {
             name: name, port: advert.port, txt: TXTRecord.strings(of: advert), interfaces: interfaces)
     }
 
+    private func rename(_ old: AvahiObject) {
+        if isEstablished {
+            forgetFormer()
+            former = (old, name)
+            group = nil
+        }
+        publish()
+    }
+
     private func publish() {
         guard let advert, backend != nil else { return }
         name = advert.instanceName
@@ -82,6 +105,7 @@ final class Publisher {
 
     private func register() {
         forget()
+        if former?.name == name { forgetFormer() }
         guard let backend, let advert else { return }
         indices = PublishedService.indices(of: interfaces)
         do {
@@ -94,7 +118,8 @@ final class Publisher {
     private func changed(_ state: PublishedService.State) {
         switch state {
         case .established:
-            failures = 0
+            (failures, isEstablished) = (0, true)
+            if former != nil { farewell = loop.after(Self.overlap) { [weak self] in self?.forgetFormer() } }
             report(.published)
         case .collision: collided()
         case .failed(let reason): fail(reason)

@@ -14,10 +14,7 @@ struct RenamingTests {
         try await one.event("peer.found") { $0.name(of: "peer") == "p2" }
         one.send("/name Ada Lovelace")
         try await one.event("reply") { $0["ok"] as? Bool == true }
-        // However the network tells it, the list is right in the end.
-        let seen = try await two.event(oneOf: ["peer.updated", "peer.found"], within: 3) {
-            $0.name(of: "peer") == "Ada Lovelace"
-        }
+        let seen = try await two.event("peer.updated", within: 3) { $0.name(of: "peer") == "Ada Lovelace" }
         #expect(seen["number"] as? Int == found["number"] as? Int)
         #expect((seen["peer"] as? Running.Event)?.text("id") == (found["peer"] as? Running.Event)?.text("id"))
 
@@ -36,6 +33,8 @@ struct RenamingTests {
         let others = try await two.event("reply") { $0["words"] != nil }
         #expect(words["words"] as? [String] == others["words"] as? [String])
 
+        // It was the same peer all the time.
+        #expect(two.all("peer.lost").isEmpty)
         for program in [one, two] { program.send("/quit") }
         for program in [one, two] { _ = try await program.exitStatus() }
         let again = try lab.run(1, "id", "list")

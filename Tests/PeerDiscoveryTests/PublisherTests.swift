@@ -49,6 +49,29 @@ struct PublisherTests {
         }
     }
 
+    @Test("The old name stays on the network until the new one is there, and is never in its way when it is taken back")
+    func renamed() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.publisher.set(try advert(1, name: "Ada", port: 1))
+            scene.publisher.attach(scene.network)
+            #expect(scene.loop.run { scene.reports == ["published"] })
+            scene.publisher.set(try advert(1, name: "Bob", port: 1))
+            #expect(scene.network.objects == 2)
+            #expect(scene.loop.run { scene.reports.count == 2 } && scene.network.objects == 2)
+            #expect(scene.loop.run { scene.network.objects == 1 })
+            scene.publisher.set(try advert(1, name: "Cleo", port: 1))
+            scene.publisher.set(try advert(1, name: "Bob", port: 1))
+            #expect(scene.network.objects == 1 && scene.network.published.last?.name.hasPrefix("Bob ") == true)
+            #expect(scene.loop.run { scene.reports.count == 3 })
+            scene.publisher.set(try advert(1, name: "Dora", port: 2))
+            #expect(scene.network.objects == 1)
+            scene.publisher.set(try advert(1, name: "Eve", port: 2))
+            scene.publisher.detach()
+            #expect(scene.network.objects == 0)
+        }
+    }
+
     @Test("A taken name is evaded a few times, then it is said, and the display name never changes")
     func collision() async throws {
         try await onThread {
