@@ -59,7 +59,7 @@ struct PromptParserTests {
             ("/invite", "usage: /help invite"), ("/send", "usage: /help send"), ("/send @ada", "usage: /help send"),
             ("/send @ a", "usage: /help send"), ("/start now", "usage: /help start"),
             ("/accept 1 2", "usage: /help accept"), ("/dnd maybe", "usage: /help dnd"),
-            ("/name", "usage: /help name"), ("/name \u{7}", "usage: "), ("/verify", "usage: /help verify"),
+            ("/name", "usage: /help name"), ("/name \u{7}", "usage: Usage is /name NEW."), ("/verify", "usage: /help verify"),
             ("/block", "usage: /help block"), ("/trust a b", "usage: /help trust"),
             ("/send 'a", "usage: Usage is /send [@PEER]… PATH…."),
             ("/send a\\", "usage: Usage is /send [@PEER]… PATH…."),

@@ -26,9 +26,7 @@ struct PeersCommand: Command {
         let verb = arguments.operands.first ?? "list"
         let verbs = ["list", "verify"] + KnownChange.allCases.map(\.rawValue)
         guard verbs.contains(verb) else {
-            throw UsageError(
-                "peers does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
+            throw UsageError.unknown(verb: verb, of: "peers", among: verbs)
         }
         change = KnownChange(rawValue: verb)
         isVerification = verb == "verify"
@@ -83,7 +81,10 @@ extension PeersCommand {
                 .noSuchPeer, "None of your identities is the current one.",
                 hint: "Say which, as in --name \(ShellWord.quoted(first.peer.name)).")
         }
-        guard id != own.peer.id else { throw PeerConnectError(.noSuchPeer, "That is your own identity.") }
+        guard id != own.peer.id else {
+            throw PeerConnectError(
+                .noSuchPeer, "That is your own identity.", hint: "peerconnect peers lists the others.")
+        }
         let words = try await Verification.words(for: own.peer.id, and: id)
         let other = known.peer(id)?.peer ?? Peer(id: id, name: "")
         if run.console.isJSON {
