@@ -39,10 +39,7 @@ struct PeersCommand: Command {
     }
 
     func run(_ run: Run) async throws -> ExitStatus {
-        // To trust or block is to write down; all else says nothing about those who are not on the list.
-        let records = try await Records.open(
-            state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false,
-            creating: change == .trust || change == .block)
+        let records = try await records(run)
         let known = try await records.acquaintances()
         if isVerification { return try await verify(peers[0], known, run) }
         guard let change else {
@@ -64,6 +61,22 @@ struct PeersCommand: Command {
 }
 
 extension PeersCommand {
+    /// Who has an identity here may trust and block before the first chat; nobody else makes anything by that.
+    private func records(_ run: Run) async throws -> Records {
+        func open(creating: Bool) async throws -> Records {
+            try await Records.open(
+                state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false, creating: creating)
+        }
+        let records = try await open(creating: false)
+        guard records.knownPeers == nil, change == .trust || change == .block else { return records }
+        guard try !run.home.identities().isEmpty else {
+            throw PeerConnectError(
+                .noSuchPeer, "Nobody is known here, since there is no identity of yours yet.",
+                hint: "peerconnect id new NAME makes one; then type this again.")
+        }
+        return try await open(creating: true)
+    }
+
     /// Under the own identity of `--name`, or the current one.
     private func verify(_ peer: PeerReference, _ known: Acquaintances, _ run: Run) async throws -> ExitStatus {
         let id = try known.resolve(peer)
