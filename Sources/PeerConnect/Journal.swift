@@ -67,7 +67,7 @@ package final class Journal: Sendable {
                 }.forEach { $0.resume() }
             }
         } catch {
-            throw PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
+            throw PeerConnectError.noThread(error.reason, cause: error)
         }
     }
 

@@ -211,6 +211,10 @@ private struct PendingOffers {
         }
         let code: PeerConnectError.Code = answer == .wrongKey ? .wrongKey : .unreachable
         let text = "\(target.label) cannot be reached: \(reason ?? answer.rawValue)."
-        return .failed(PeerConnectError(code, text))
+        let hint =
+            answer == .wrongKey
+            ? "Ask its owner for its ID, and name it by that."
+            : "Check that it runs there, in the same network; peerconnect doctor checks this machine."
+        return .failed(PeerConnectError(code, text, hint: hint))
     }
 }

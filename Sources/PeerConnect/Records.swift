@@ -80,7 +80,7 @@ package func onThread<Value: Sendable>(
     do throws(SystemError) {
         result = try await BlockingThread.value("store") { Result { () throws(PeerConnectError) in try body() } }
     } catch {
-        throw PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
+        throw PeerConnectError.noThread(error.reason, cause: error)
     }
     return try result.get()
 }

@@ -16,7 +16,9 @@ func execute(
     let specs = everyCommand.map { $0.spec }
     let parser = ArgumentParser(globals: globalOptions, commands: specs, fallback: ChatCommand.spec.name)
     do throws(UsageError) {
-        if let place = typed.firstIndex(of: nil) { throw UsageError("argument \(place + 1) is not valid UTF-8") }
+        if let place = typed.firstIndex(of: nil) {
+            throw UsageError("argument \(place + 1) is not valid UTF-8", hint: "rename the file, or convert the text")
+        }
         let parsed = try parser.parse(arguments)
         if parsed.has("--help") {
             let spec = specs.first { parsed.isExplicit && $0.name == parsed.command }
@@ -76,7 +78,10 @@ private func run(
     } catch is CancellationError {
         return .failed
     } catch {
-        world.console.report(PeerConnectError(.internal, "Something unexpected failed.", cause: error))
+        world.console.report(
+            PeerConnectError(
+                .internal, "Something unexpected failed.", hint: "Run it again with --verbose, which says the cause.",
+                cause: error))
         return .failed
     }
 }

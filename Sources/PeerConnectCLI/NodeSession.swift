@@ -30,6 +30,8 @@ protocol NodeSession: Sendable {
     ) async -> OfferOutcome
     /// Tells members and says goodbye; takes 2 s at most.
     func stop() async
+    /// The same, and what there is to write down is written, even when the rest takes longer than this.
+    func stop(within limit: Duration) async
 }
 
 extension NodeSession {
@@ -37,6 +39,7 @@ extension NodeSession {
     var records: Records { .none }
     func settleRecords() async {}
     var unstored: PeerConnectError? { nil }
+    func stop(within limit: Duration) async { await stop() }
 }
 
 /// What a node says once it runs.

@@ -2,56 +2,48 @@ internal import Glibc
 internal import PeerModel
 internal import PeerSystem
 internal import PeerTerminal
-internal import Synchronization
 
 /// The command on the real system: its streams, its signals, its way out.
 final class Program: Sendable {
     /// How long members may be told before the program goes anyway.
-    private static let goodbye = Duration.seconds(2)
-
-    /// Why the program leaves before its command is done.
-    private enum Interruption: Sendable {
-        case signal(CInt)
-        /// Nobody reads standard output any more.
-        case outputClosed
-
-        var code: Int32 {
-            switch self {
-            case .signal(let number): 128 &+ number
-            case .outputClosed: ExitStatus.failed.rawValue
-            }
-        }
-    }
+    private static let goodbye: UInt32 = 2  // seconds
 
     private let openNode: StoredHome.OpenNode
-    private let interruptions: AsyncStream<Interruption>
-    /// The first one counts.
-    private let interruption = Mutex<Interruption?>(nil)
-    private let continuation: AsyncStream<Interruption>.Continuation
+    private let wayOut: WayOut
     private let interrupts: Interrupts
 
     init(openNode: @escaping StoredHome.OpenNode) {
         self.openNode = openNode
-        let (interruptions, continuation) = AsyncStream.makeStream(of: Interruption.self)
-        (self.interruptions, self.continuation) = (interruptions, continuation)
-        interrupts = Interrupts { continuation.yield(.signal(SIGINT)) }
+        let wayOut = WayOut(later: Self.later, leave: Self.leave)
+        self.wayOut = wayOut
+        interrupts = Interrupts { wayOut.note(.signal(SIGINT)) }
     }
 
-    /// At once, so that a command that is done in the same moment leaves with the right code.
-    private func note(_ interruption: Interruption) {
-        self.interruption.withLock { if $0 == nil { $0 = interruption } }
-        continuation.yield(interruption)
+    /// On a thread of its own: that all others are taken must not keep the program.
+    private static func later(_ body: @escaping @Sendable () -> Void) {
+        do {
+            try BlockingThread.spawn("goodbye") {
+                var left = goodbye
+                while left > 0 { left = sleep(left) }
+                body()
+            }
+        } catch {
+            Task {
+                try? await Task.sleep(for: .seconds(goodbye))
+                body()
+            }
+        }
     }
 
     private func note(signal number: CInt) {
         if number == SIGINT, interrupts.note(at: BootClock.now()) { return }
-        note(.signal(number))
+        wayOut.note(.signal(number))
     }
 
     /// What was written does not arrive; where the reader has left (`| head`), that is its wish and no news.
     private func note(closedOutput error: SystemError, _ err: OutputWriter) {
         if error.code != EPIPE { err.write("Standard output cannot be written: \(error.reason).\n") }
-        note(.outputClosed)
+        wayOut.note(.outputClosed)
     }
 
     /// Runs the command line (without the program's name) and leaves with its code.
@@ -67,23 +59,11 @@ final class Program: Sendable {
             exit(ExitStatus.failed.rawValue)
         }
         let world = world()
-        let work = Task { await execute(arguments, in: world) { self.interruption.withLock { $0?.code } } }
-        Task {
-            for await interruption in interruptions {
-                self.interruption.withLock { if $0 == nil { $0 = interruption } }
-                work.cancel()
-                try? await Task.sleep(for: Self.goodbye)
-                Self.leave(interruption, interruption.code)
-            }
-        }
-        Task {
-            let code = await work.value
-            Self.leave(interruption.withLock { $0 }, code)
-        }
+        wayOut.follow { [wayOut] in await execute(arguments, in: world) { wayOut.code } }
         while true { pause() }  // whatever ends the program calls exit
     }
 
-    private static func leave(_ interruption: Interruption?, _ code: Int32) -> Never {
+    private static func leave(_ interruption: WayOut.Interruption?, _ code: Int32) {
         RawTerminal.restore()  // the chat does it before, unless it was too slow
         if case .signal(let number) = interruption { Signals.die(of: number) }
         exit(code)
@@ -108,6 +88,7 @@ final class Program: Sendable {
             clock: BootClock.now,
             localOffset: WallClock.offset,
             interrupts: interrupts,
+            leaving: { [wayOut] in wayOut.hurry() },
             openTerminal: { try? RawTerminal() },
             openHome: { [openNode] (home) throws(PeerConnectError) in
                 try StoredHome(below: home, environment: environment, openNode: openNode)

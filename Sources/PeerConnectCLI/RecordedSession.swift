@@ -19,6 +19,7 @@ final class RecordedSession: NodeSession {
     /// Only a node that has started ends its events.
     private let isStarted = Mutex(false)
     private let lost = Mutex<PeerConnectError?>(nil)
+    private let ending = Mutex<Task<Void, Never>?>(nil)
 
     /// Follows the events of a node that is not started.
     init(
@@ -74,15 +75,48 @@ final class RecordedSession: NodeSession {
     }
 
     /// What the node told last is written when this returns, or is not going to be.
-    func stop() async {
+    func stop() async { await stop(atMost: nil) }
+
+    func stop(within limit: Duration) async { await stop(atMost: limit) }
+
+    /// The first call decides how long it may take; every call returns when all has ended.
+    private func stop(atMost limit: Duration?) async {
+        let end = ending.withLock { ending in
+            let end = ending ?? Task { await self.end(within: limit) }
+            ending = end
+            return end
+        }
+        await end.value
+    }
+
+    private func end(within limit: Duration?) async {
         // Whoever followed the events may have what it wanted, and not look at them any more.
         queue.stopWaiting()
-        await session.stop()
-        if !isStarted.withLock({ $0 }) { telling.cancel() }
+        let hasStopped = await hasStopped(within: limit)
+        if !hasStopped || !isStarted.withLock({ $0 }) { telling.cancel() }
         await telling.value
         let unstored = await journal.close()
         lost.withLock { $0 = unstored }
-        await knowing.value
+        // One that hangs may never take what it is told.
+        if hasStopped { await knowing.value }
+    }
+
+    /// Stops the node; false when that takes longer.
+    private func hasStopped(within limit: Duration?) async -> Bool {
+        guard let limit else {
+            await session.stop()
+            return true
+        }
+        let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+        Task { [session] in
+            await session.stop()
+            answer.yield(true)
+        }
+        Task {
+            try? await Task.sleep(for: limit)
+            answer.yield(false)
+        }
+        return await answers.first { _ in true } ?? false
     }
 }
 

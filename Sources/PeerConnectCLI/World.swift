@@ -24,6 +24,8 @@ struct World: Sendable {
     var localOffset: @Sendable (Int64) -> Int64 = { _ in 0 }
     /// Ctrl-C, where the terminal keeps its line mode.
     var interrupts = Interrupts()
+    /// Somebody wants out, and the command ends by itself: the program does not wait long for it.
+    var leaving: @Sendable () -> Void = {}
     /// Takes the terminal for a live chat; `nil` when there is none that can be taken.
     var openTerminal: @Sendable () -> (any LiveTerminal)?
     /// What is stored below the folder given, or below the usual ones.

@@ -38,6 +38,15 @@ public struct PeerConnectError: Error, Sendable {
     }
 }
 
+extension PeerConnectError {
+    /// The system gave no thread, for this reason.
+    package static func noThread(_ reason: String, cause: any Error) -> PeerConnectError {
+        PeerConnectError(
+            .internal, "A thread could not be started: \(reason).",
+            hint: "Check the limit of processes (ulimit -u) and the free memory.", cause: cause)
+    }
+}
+
 extension PeerConnectError: CustomStringConvertible {
     /// The line for the log; a command prints `message` and `hint` instead.
     public var description: String { "[\(code.rawValue)] \(message)" + (cause.map { " (\($0))" } ?? "") }

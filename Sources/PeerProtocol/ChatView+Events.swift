@@ -132,7 +132,10 @@ extension ChatView {
         guard own.isOffer else {
             return .emit(.messageFailed(chat: chat, ref: own.ref, reason: reason, line: own.line))
         }
-        return .emit(.failure(PeerConnectError(.noChat, "The files were not offered: \(reason).")))
+        return .emit(
+            .failure(
+                PeerConnectError(
+                    .noChat, "The files were not offered: \(reason).", hint: "Send them again in another chat.")))
     }
 
     /// What everyone says when the chat is over: failed lines and transfers first, the end last.

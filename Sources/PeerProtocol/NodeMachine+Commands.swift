@@ -63,12 +63,14 @@ extension NodeMachine {
     /// What to say of a transfer that takes no answer.
     private func settled(_ record: TransferRecord) -> PeerConnectError {
         let number = record.offer.number, sender = record.offer.from.name
-        if record.offer.isMine { return PeerConnectError(.noSuchNumber, "#\(number) is your own.") }
+        if record.offer.isMine {
+            return PeerConnectError(.noSuchNumber, "#\(number) is your own.", hint: "/cancel \(number) takes it back.")
+        }
         if record.isDone {
             return PeerConnectError(.noSuchNumber, "#\(number) is over.", hint: "Ask \(sender) to send it again.")
         }
         let text = record.isFor(me.peer.id) ? "#\(number) is answered already." : "#\(number) is not for you."
-        return PeerConnectError(.noSuchNumber, text)
+        return PeerConnectError(.noSuchNumber, text, hint: "/transfers shows how it stands.")
     }
 
     private func find<T>(
@@ -87,7 +89,7 @@ extension NodeMachine {
             return .failure(PeerConnectError(.ambiguous, "Several are open: \(list).", hint: "Name one by its number."))
         }
         let text = if case .number(let number) = item { "There is no open #\(number)." } else { "Nothing is open." }
-        return .failure(PeerConnectError(.noSuchNumber, text))
+        return .failure(PeerConnectError(.noSuchNumber, text, hint: "/transfers lists what was offered in the chat."))
     }
 
     /// Everyone whose invitation or offer waits for an answer.
@@ -116,7 +118,9 @@ extension NodeMachine {
     /// Says a line in the chat.
     package mutating func say(_ text: String, line: Int?, at moment: Moment) -> Reply {
         let size = text.utf8.count
-        guard size > 0 else { return .failed(PeerConnectError(.usage, "An empty line says nothing.")) }
+        guard size > 0 else {
+            return .failed(PeerConnectError(.usage, "An empty line says nothing.", hint: "Give it a text."))
+        }
         guard size <= Limits.text else {
             let message = "The line has \(size) bytes; at most \(Limits.text) can be sent."
             return .failed(PeerConnectError(.tooLong, message, hint: "Send it as a file: /send PATH."))
@@ -166,8 +170,10 @@ extension NodeMachine {
         case .success(let (id, record)):
             let (transfer, me) = (record.offer.transfer, me.peer.id)
             guard record.offer.isMine || record.unfinished.contains(me) else {
-                let text = "#\(record.offer.number) is between others; its sender can stop it."
-                return .failed(PeerConnectError(.noSuchNumber, text))
+                return .failed(
+                    PeerConnectError(
+                        .noSuchNumber, "#\(record.offer.number) is between others.",
+                        hint: "Ask \(record.offer.from.name), who sends it, to stop it."))
             }
             withMember(id) { chat, _ in chat.cancel(transfer) }
             withHost(id) { $0.cancel(transfer, by: me, at: moment, numbers: &$1) }
@@ -231,7 +237,8 @@ extension NodeMachine {
         guard let view = currentView else { return .failure(Self.notInChat) }
         let present = ([view.host] + view.members).map(\.id).filter { $0 != me.peer.id }
         if let stranger = wanted.first(where: { !present.contains($0) }) {
-            return .failure(PeerConnectError(.noSuchPeer, "\(stranger.short) is not in this chat."))
+            return .failure(
+                PeerConnectError(.noSuchPeer, "\(stranger.short) is not in this chat.", hint: "/who lists who is."))
         }
         return .success((wanted.isEmpty ? present : wanted).sorted())
     }

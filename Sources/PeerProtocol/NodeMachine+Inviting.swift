@@ -90,7 +90,9 @@ extension NodeMachine {
         var seen = present
         let wanted = all.filter { $0.id.map { seen.insert($0).inserted } ?? true }
         guard !wanted.isEmpty else {
-            throw PeerConnectError(.noSuchPeer, "Everyone you named is invited or in the chat already.")
+            throw PeerConnectError(
+                .noSuchPeer, "Everyone you named is invited or in the chat already.",
+                hint: "/who lists the members, /peers whom else you can invite.")
         }
         let count = present.count - 1 + invited.count { $0.known == nil } + wanted.count
         guard count <= settings.maximumPeers else {
@@ -147,7 +149,9 @@ extension NodeMachine {
     private var busyError: PeerConnectError {
         let isWaiting = slots.values.contains { if case .joining = $0 { true } else { false } }
         return isWaiting
-            ? PeerConnectError(.busy, "You have accepted an invitation, and its chat is about to start.")
+            ? PeerConnectError(
+                .busy, "You have accepted an invitation, and its chat is about to start.",
+                hint: "Wait for it, or withdraw with /leave.")
             : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 

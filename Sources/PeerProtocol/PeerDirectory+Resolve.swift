@@ -56,7 +56,7 @@ extension PeerDirectory {
         if matches.count > 1 { throw Self.ambiguous(text, matches) }
         if let match = matches.first { return match.id }
         guard case .peer(let id, _) = try resolve(reference, allowNumbers: true) else {
-            throw PeerConnectError(.noSuchPeer, "\(text) is not in this chat.")
+            throw PeerConnectError(.noSuchPeer, "\(text) is not in this chat.", hint: "/who lists who is.")
         }
         return id
     }

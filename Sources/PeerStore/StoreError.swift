@@ -51,7 +51,9 @@ extension StoreError {
         case .system(let path, let call, let code):
             cannotStart("\(path): \(systemReason(code)) (\(call)).", "Check who owns it, its mode and the free space.")
         case .failed(let path, let code, let reason):
-            PeerConnectError(.internal, "The database \(path) failed: \(reason) (\(code)).", cause: self)
+            PeerConnectError(
+                .internal, "The database \(path) failed: \(reason) (\(code)).",
+                hint: "Try again; if it fails each time, check the disk it is on.", cause: self)
         case .ambiguous(let prefix, let chats):
             PeerConnectError(
                 .ambiguous, "Several chats match “\(prefix)”.",

@@ -70,11 +70,17 @@ struct ArgumentParserTests {
             (["sedn"], UsageError("unknown command sedn", hint: "did you mean send?")),
             (["frobnicate"], UsageError("unknown command frobnicate", hint: "peerconnect --help lists the commands")),
             (["--jsno"], UsageError("unknown option --jsno", hint: "did you mean --json?")),
-            (["--frobnicate"], UsageError("unknown option --frobnicate")),
-            (["chat", "--watch"], UsageError("chat takes no option --watch")),
-            (["send", "--recipient=a"], UsageError("unknown option --recipient")),
+            (["--frobnicate"], UsageError("unknown option --frobnicate", hint: "peerconnect --help lists them")),
+            (
+                ["chat", "--watch"],
+                UsageError("chat takes no option --watch", hint: "peerconnect chat --help lists them")
+            ),
+            (
+                ["send", "--recipient=a"],
+                UsageError("unknown option --recipient", hint: "peerconnect send --help lists them")
+            ),
             (["--wait"], UsageError("--wait needs a value: --wait T")),
-            (["--json=yes"], UsageError("--json takes no value")),
+            (["--json=yes"], UsageError("--json takes no value", hint: "write --json alone")),
             (["a\u{1B}[2J"], UsageError("unknown command a␛[2J", hint: "peerconnect --help lists the commands")),
         ] as [([String], UsageError)])
     func refusals(line: [String], error: UsageError) {

@@ -11,7 +11,7 @@ struct CommandLineTests {
         "A wrong command line is one line on standard error and exits 2, before anything is opened",
         arguments: [
             (["sedn"], "unknown command sedn; did you mean send?"),
-            (["chat", "x"], "chat takes no argument x"),
+            (["chat", "x"], "chat takes no argument x; peerconnect chat --help shows what it takes"),
             (["chat", "--accept", "none"], "--accept takes ask, trusted, all"),
             (["chat", "--max-peers", "65"], "--max-peers takes a number from 1 to 64"),
             (
@@ -25,14 +25,23 @@ struct CommandLineTests {
             (["browse", "--for", "1", "--watch"], "--watch has no end, so --for is not for it"),
             (["send", "--to", "ada"], "send needs a path; peerconnect send --help"),
             (["send", "a"], "send needs a peer; name it with --to PEER"),
-            (["send", "a", "--to-file", "nolist"], "--to-file nolist cannot be read: no such file or directory"),
-            (["send", "missing", "--to", "ada"], "missing cannot be opened: no such file or directory"),
+            (
+                ["send", "a", "--to-file", "nolist"],
+                "--to-file nolist cannot be read: no such file or directory; it holds one peer a line"
+            ),
+            (
+                ["send", "missing", "--to", "ada"],
+                "missing cannot be opened: no such file or directory; check its spelling and its rights"
+            ),
             (["receive", "--accept", "all", "--from", "ada"], "--accept and --from exclude each other"),
             (
                 ["chat", "--invite", "@friends"],
                 "there is no group @friends; groups are in the settings; peerconnect config shows them"
             ),
-            (["peers", "frobnicate"], "peers does not know frobnicate"),
+            (
+                ["peers", "frobnicate"],
+                "peers does not know frobnicate; it knows list, verify, trust, untrust, block, unblock and forget"
+            ),
             (["peers", "trust"], "peers trust takes at least one peer"),
             (["peers", "list", "x"], "peers list takes nothing more"),
             (["history", "sho"], "history does not know sho; did you mean show?"),
@@ -41,7 +50,7 @@ struct CommandLineTests {
             (["history", "clear", "a"], "history clear needs --yes where nobody can be asked"),
             (["history", "list", "--yes"], "history list takes neither --all nor --yes"),
             (["config", "--accept", "none"], "--accept takes ask, trusted, all"),
-            (["id", "frobnicate"], "id does not know frobnicate"),
+            (["id", "frobnicate"], "id does not know frobnicate; it knows show, list, new, use and rename"),
             (["id", "new"], "id new takes one name; quote a name with blanks"),
         ])
     func usage(line: [String], message: String) async throws {

@@ -175,6 +175,9 @@ final class ScriptedHome: Home {
 
 /// A node that does what the test says.
 final class ScriptedSession: NodeSession {
+    /// What is called and never returns.
+    enum Hang { case nothing, snapshot, stop }
+
     typealias Answer = @Sendable (NodeCommand, _ line: Int?) -> (events: [NodeEvent], reply: Reply)
 
     let events: AsyncStream<NodeEvent>
@@ -187,12 +190,13 @@ final class ScriptedSession: NodeSession {
     private let list: NodeSnapshot
     private let startError: PeerConnectError?
     private let discovery: String
+    private let hang: Hang
     private let state = Mutex(
         (commands: [String](), attempts: [PeerReference: Int](), isStopped: false, known: [Acquaintances]()))
 
     init(
         me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
-        discovery: String = "daemon", renameError: PeerConnectError? = nil,
+        discovery: String = "daemon", renameError: PeerConnectError? = nil, hang: Hang = .nothing,
         answer: @escaping Answer = { _, _ in ([], .done) },
         offer: @escaping @Sendable (PeerReference, Int) -> OfferOutcome = { _, _ in
             .failed(PeerConnectError(.unreachable, "Nobody answers."))
@@ -205,6 +209,7 @@ final class ScriptedSession: NodeSession {
         offerOutcome = offer
         self.startError = startError
         self.discovery = discovery
+        self.hang = hang
         self.answer = answer
     }
 
@@ -237,7 +242,12 @@ final class ScriptedSession: NodeSession {
         own.withLock { $0 = Peer(id: $0.id, name: name.description) }
     }
 
-    func snapshot() async -> NodeSnapshot { list }
+    func snapshot() async -> NodeSnapshot {
+        if hang == .snapshot { await Self.never() }
+        return list
+    }
+
+    private static func never() async { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
 
     func resolve(_ reference: PeerReference) async throws(PeerConnectError) -> PeerID? {
         if reference.text.contains(".") { return nil }
@@ -259,6 +269,7 @@ final class ScriptedSession: NodeSession {
 
     func stop() async {
         state.withLock { $0.isStopped = true }
+        if hang == .stop { await Self.never() }
         continuation.finish()
     }
 }

@@ -182,11 +182,15 @@ struct HistoryCommandTests {
     @Test("Reading makes nothing")
     func readsOnly() async throws {
         let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me)))
-        for line in [["history"], ["history", "search", "x"], ["peers"], ["browse"], ["config"]] {
+        let lines = [
+            ["history"], ["history", "search", "x"], ["peers"], ["browse"], ["config"], ["transfers"], ["id", "list"],
+        ]
+        for line in lines {
             #expect(await execute(line, in: stage.world()) == 0)
         }
         #expect(await stage.run("history", "show", "x") == 1)
-        #expect(await stage.run("peers", "forget", ada.id.description) == 3)
+        for verb in ["forget", "trust", "block"] { #expect(await stage.run("peers", verb, "\(ada.id)") == 3) }
+        #expect(stage.err.hasSuffix("  peerconnect id new NAME makes one; then type this again.\n"))
         #expect(!FileManager.default.fileExists(atPath: stage.home.folder))
     }
 

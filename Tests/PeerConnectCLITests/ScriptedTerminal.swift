@@ -32,6 +32,8 @@ final class ScriptedTerminal: LiveTerminal {
         state.withLock { $0.nanoseconds += Int64(duration / .nanoseconds(1)) + 1 }
     }
 
+    func advance(seconds: Double) { state.withLock { $0.nanoseconds += Int64(seconds * 1e9) } }
+
     func start(_ body: @escaping @Sendable (TerminalEvent) -> Void) { state.withLock { $0.take = body } }
 
     func write(_ bytes: [UInt8], rowsBelowCursor: Int?) -> Bool {

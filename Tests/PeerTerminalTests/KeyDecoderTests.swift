@@ -126,6 +126,19 @@ import Testing
         #expect(decoder.longSilence() == [.paste("lost")] && !decoder.isWaiting)
     }
 
+    @Test("Ctrl-C that is pressed ends a paste whose end was lost; one that was pasted does not")
+    func interruptedPaste() {
+        var decoder = KeyDecoder()
+        #expect(decoder.feed("\u{1B}[200~lost".utf8).isEmpty && decoder.silence().isEmpty)
+        #expect(decoder.feed([3]) == [.paste("lost"), .control("c")] && !decoder.isWaiting)
+        #expect(decoder.feed([3]) == [.control("c")])
+        #expect(decoder.feed("\u{1B}[200~one".utf8).isEmpty)
+        #expect(decoder.feed([3]).isEmpty, "without a pause it was pasted")
+        #expect(decoder.silence().isEmpty)
+        #expect(decoder.feed("two\u{3}".utf8).isEmpty, "with others it was pasted")
+        #expect(decoder.feed("\u{1B}[201~".utf8) == [.paste("one\u{3}two\u{3}")])
+    }
+
     @Test("A paste without bounds is not kept, and says so at its end")
     func hugePaste() {
         var decoder = KeyDecoder()

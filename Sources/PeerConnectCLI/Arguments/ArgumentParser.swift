@@ -63,11 +63,12 @@ struct ArgumentParser: Sendable {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let name = parts[0]
         guard let spec = everyOption.first(where: { $0.names.contains(name) }) else {
-            throw UsageError("unknown option \(SafeText.line(name))", hint: suggestion(for: name, among: everyOption))
+            throw UsageError(
+                "unknown option \(SafeText.line(name))", hint: suggestion(for: name, among: everyOption, in: parsed))
         }
         let value: String
         switch (spec.value, parts.count == 2) {
-        case (nil, true): throw UsageError("\(name) takes no value")
+        case (nil, true): throw UsageError("\(name) takes no value", hint: "write \(name) alone")
         case (nil, false): value = ""
         case (.some, true): value = parts[1]
         case (let placeholder?, false):
@@ -80,7 +81,8 @@ struct ArgumentParser: Sendable {
     private func checkOptions(of parsed: ParsedArguments) throws(UsageError) {
         let own = options(of: parsed.command)
         for key in parsed.options.keys.sorted() where !own.contains(where: { $0.key == key }) {
-            throw UsageError("\(parsed.command) takes no option \(key)", hint: suggestion(for: key, among: own))
+            throw UsageError(
+                "\(parsed.command) takes no option \(key)", hint: suggestion(for: key, among: own, in: parsed))
         }
     }
 
@@ -91,8 +93,9 @@ struct ArgumentParser: Sendable {
             hint: close.map { "did you mean \($0)?" } ?? "peerconnect --help lists the commands")
     }
 
-    private func suggestion(for name: String, among options: [OptionSpec]) -> String? {
+    private func suggestion(for name: String, among options: [OptionSpec], in parsed: ParsedArguments) -> String {
         nearest(to: name, among: options.flatMap(\.names).filter { $0 != name }).map { "did you mean \($0)?" }
+            ?? "peerconnect \(parsed.command.isEmpty ? "" : parsed.command + " ")--help lists them"
     }
 
     private func options(of command: String) -> [OptionSpec] {

@@ -48,33 +48,6 @@ extension ChatLoop {
         entered.append((lineNumber, text, begun))
     }
 
-    /// Ctrl-C on an empty line: the first says what would end, a second soon after leaves.
-    ///
-    /// What the screen knows does for it: nothing is waited for here.
-    private mutating func interrupt(_ live: LiveDisplay) {
-        guard !live.isInterruptDue else { return stop(.done) }
-        let chat = live.board.chat
-        let loss = teller.whatLeavingDoes(
-            in: chat?.role, members: chat?.members.count ?? 0, running: live.board.transfers.count { !$0.isOpen })
-        live.warn("Ctrl-C again leaves\(loss.map { ", which \($0)" } ?? "").")
-        alarm(in: LiveDisplay.interruptWindow)
-    }
-
-    /// The first Ctrl-C; the second one comes as a signal.
-    func sayWhatEnds() async {
-        guard !isStopping, let loss = await whatQuittingDoes() else { return run.world.interrupts.leave() }
-        // The terminal has written ^C.
-        run.console.err("")
-        teller.note("Ctrl-C again leaves, which \(loss).")
-    }
-
-    func whatQuittingDoes() async -> String? {
-        let snapshot = await session.snapshot()
-        return teller.whatLeavingDoes(
-            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
-            running: snapshot.transfers.count(where: teller.wouldStop))
-    }
-
     /// The next line that may be looked at.
     mutating func nextEntered() -> (number: Int, line: PromptLine)? {
         guard let live, !isStopping, let index = nextIndex else { return nil }
@@ -133,7 +106,7 @@ extension ChatLoop {
         if let seconds = live.step() { alarm(in: seconds) }
     }
 
-    private func alarm(in seconds: Double) {
+    func alarm(in seconds: Double) {
         queue.run { [sleep = run.world.sleep] in (try? await sleep(.seconds(seconds))).map { .frame } }
     }
 }

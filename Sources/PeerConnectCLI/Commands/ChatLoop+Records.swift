@@ -25,7 +25,11 @@ extension ChatLoop {
         } catch let error as PeerConnectError {
             teller.refuse(number, error)
         } catch {
-            teller.refuse(number, PeerConnectError(.internal, "That failed.", cause: error))
+            teller.refuse(
+                number,
+                PeerConnectError(
+                    .internal, "That failed.", hint: "Try it again; a run with --verbose says the cause.", cause: error)
+            )
         }
     }
 
@@ -94,7 +98,9 @@ extension ChatLoop {
             throw PeerConnectError(
                 .noSuchPeer, "\(reference.text) is an address, not a peer.", hint: "/peers shows names and IDs.")
         }
-        guard id != session.me.id else { throw PeerConnectError(.noSuchPeer, "That is this peer itself.") }
+        guard id != session.me.id else {
+            throw PeerConnectError(.noSuchPeer, "That is this peer itself.", hint: "/peers lists the others.")
+        }
         let snapshot = await session.snapshot(), known = try await session.records.acquaintances()
         let seen = snapshot.peers.map(\.peer) + (snapshot.chat.map { [$0.host] + $0.members } ?? [])
         return (id, known.peer(id)?.peer ?? seen.first { $0.id == id } ?? Peer(id: id, name: ""))

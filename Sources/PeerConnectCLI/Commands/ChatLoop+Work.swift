@@ -53,7 +53,9 @@ extension ChatLoop {
                 .busy, "Your name stays as it is during a chat.", hint: "Change it when the chat is over.")
         }
         guard let old = try? DisplayName(session.me.name) else {
-            throw PeerConnectError(.internal, "Your present name is none that is stored.")
+            throw PeerConnectError(
+                .internal, "Your present name is none that is stored.",
+                hint: "Leave, and type peerconnect id rename NEW.")
         }
         try await onThread { () throws(PeerConnectError) in try home.rename(old, to: name) }
         do throws(PeerConnectError) {

@@ -35,6 +35,7 @@ struct ChatLoop {
     var teller: ChatTeller
     /// The display, when it is live; the lines then come from it.
     let live: LiveDisplay?
+    private let watch = InterruptWatch()
     var state = ChatState()
     let parser: PromptParser
     var lineNumber = 0
@@ -44,7 +45,7 @@ struct ChatLoop {
     var begun: Instant?
     /// The questions on the live display may have been answered.
     var isUnsettled = false
-    private(set) var held: [(line: Int, command: NodeCommand)] = []
+    var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
     private(set) var current: (line: Int, command: NodeCommand)?
     /// A text that is on its way, for which there may be no room at the moment.
@@ -52,11 +53,11 @@ struct ChatLoop {
     /// A line is worked at, elsewhere.
     var isWorking = false
     private var isReading = false
-    private var inputEnded = false
-    private(set) var isStopping = false
-    private var quitWasAsked = false
-    private var status = ExitStatus.done
-    private var inviteStatus: ExitStatus?
+    var inputEnded = false
+    var isStopping = false
+    var quitWasAsked = false
+    var status = ExitStatus.done
+    var inviteStatus: ExitStatus?
 
     init(session: any NodeSession, run: Run, queue: StepQueue<ChatStep>, invitees: [PeerReference], wait: Duration) {
         self.session = session
@@ -87,7 +88,12 @@ struct ChatLoop {
                 .found(await Invitees.find(invitees, in: session, within: wait, sleep: world.sleep))
             }
         }
-        live?.start { [queue] in queue.add(.terminal($0)) }
+        live?.start { [queue, session, watch, world = run.world] event in
+            queue.add(.terminal(event))
+            guard !watch.isSeen(event, at: world.clock()) else { return }
+            Task { await session.stop(within: Self.telling) }
+            world.interrupts.leave()
+        }
         if live == nil, isInteractive { run.world.interrupts.take { [queue] in queue.add(.interruptTyped) } }
         await advance()
         for await step in queue.steps {
@@ -118,10 +124,12 @@ struct ChatLoop {
                 inviteStatus = error.status
             }
         case .worked(let line, let outcome): take(outcome, line: line)
-        case .terminal(let event): take(event)
+        case .terminal(let event):
+            watch.took(event)
+            take(event)
         case .frame: break
         case .nobodySeen: EmptyListHint.lines.forEach(teller.remark)
-        case .interrupted: stop(.done)
+        case .interrupted: stop(.done, isInterrupted: true)
         case .interruptTyped: await sayWhatEnds()
         case .over: break
         }
@@ -170,9 +178,13 @@ struct ChatLoop {
             await take(run.console.isJSON ? JSONLine.parse(text, with: parser) : parser.parse(text), number: number)
         case .cut: teller.refuse(number, InputLine.cutError)
         case .tooLong:
-            teller.refuse(number, PeerConnectError(.tooLong, "The line is longer than 1 MiB."))
+            teller.refuse(
+                number,
+                PeerConnectError(.tooLong, "The line is longer than 1 MiB.", hint: "Send it as a file: /send PATH."))
         case .notUTF8:
-            teller.refuse(number, PeerConnectError(.notUTF8, "The line is not valid UTF-8."))
+            teller.refuse(
+                number,
+                PeerConnectError(.notUTF8, "The line is not valid UTF-8.", hint: "Convert it, as by iconv -t UTF-8."))
         }
     }
 
@@ -193,7 +205,8 @@ struct ChatLoop {
             }
         case .command(let command):
             if await namesOneself(command) {
-                return teller.refuse(number, PeerConnectError(.noSuchPeer, "That is you yourself."))
+                return teller.refuse(
+                    number, PeerConnectError(.noSuchPeer, "That is you yourself.", hint: "/peers lists the others."))
             }
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text)
@@ -248,51 +261,6 @@ struct ChatLoop {
         } else if live == nil, !isReading, held.count < Self.heldAtMost {
             isReading = true
             queue.run { [input = run.world.input] in .input(await input.next()) }
-        }
-    }
-
-    // MARK: Ending
-
-    private mutating func endOfInput() async {
-        // At a terminal the end of input is Ctrl-D: whoever sits there wants out.
-        if !quitWasAsked, await asksToQuit() { return }
-        inputEnded = true
-        if run.world.inputIsTerminal { stop(.done) }
-    }
-
-    private mutating func quit(_ number: Int, isSecond: Bool) async {
-        if !isSecond, await asksToQuit() { return }
-        for (line, _) in held { teller.refuse(line, PeerConnectError(.noChat, "There was no chat to send this to.")) }
-        held = []
-        teller.confirm(number)
-        stop(run.world.inputIsTerminal ? .done : finalStatus)
-    }
-
-    /// Says what quitting would end, if it ends something and a person is there; a second wish does it.
-    private mutating func asksToQuit() async -> Bool {
-        guard isInteractive, let loss = await whatQuittingDoes() else { return false }
-        quitWasAsked = true
-        teller.note("Quitting \(loss). Type /quit or Ctrl-D again to do it.")
-        return true
-    }
-
-    /// A person is there who can be asked.
-    var isInteractive: Bool { run.world.inputIsTerminal && !run.console.isJSON }
-
-    private var finalStatus: ExitStatus {
-        if !invitees.isEmpty, !state.hadChat { return inviteStatus ?? .notReachable }
-        return state.isWhole ? .done : .incomplete
-    }
-
-    /// The node says goodbye; its last events are still told.
-    mutating func stop(_ status: ExitStatus) {
-        guard !isStopping else { return }
-        isStopping = true
-        teller.display.leaving()
-        self.status = status
-        queue.run { [session] in
-            await session.stop()
-            return nil
         }
     }
 }

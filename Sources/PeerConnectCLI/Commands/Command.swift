@@ -18,6 +18,8 @@ extension ParsedArguments {
     /// For commands that take nothing behind their name.
     func expectNoOperands() throws(UsageError) {
         guard let first = operands.first else { return }
-        throw UsageError("\(command) takes no argument \(SafeText.line(first))")
+        throw UsageError(
+            "\(command) takes no argument \(SafeText.line(first))",
+            hint: "peerconnect \(command) --help shows what it takes")
     }
 }

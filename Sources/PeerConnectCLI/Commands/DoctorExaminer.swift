@@ -170,7 +170,9 @@ struct DoctorExaminer: Sendable {
             }
         }
         guard let problem else {
-            facts.identityProblem = PeerConnectError(.cannotStart, "The disk with the identities does not answer.")
+            facts.identityProblem = PeerConnectError(
+                .cannotStart, "The disk with the identities does not answer.",
+                hint: "Check that disk, or the file server behind it.")
             return
         }
         facts.identityProblem = facts.identityProblem ?? problem.0

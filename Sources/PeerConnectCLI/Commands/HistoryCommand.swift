@@ -47,11 +47,7 @@ struct HistoryCommand: Command {
             action = arguments.has("--all") ? .clearAll : .clear(Array(words))
             takes = words.isEmpty == arguments.has("--all") ? nil : "chats, or --all"
         default:
-            throw UsageError(
-                "history does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: ["list", "show", "search", "files", "clear"]).map {
-                    "did you mean \($0)?"
-                })
+            throw UsageError.unknown(verb: verb, of: "history", among: ["list", "show", "search", "files", "clear"])
         }
         if let takes { throw UsageError("history \(verb) takes \(takes)") }
         guard !words.contains("") || verb == "files" else { throw UsageError("history \(verb) needs a text") }
@@ -157,7 +153,9 @@ struct HistoryCommand: Command {
         do {
             try InputHistoryFile.clear(in: run.home.stateFolder)
         } catch {
-            throw PeerConnectError(.internal, "The lines you entered cannot be removed: \(error.reason).", cause: error)
+            throw PeerConnectError(
+                .internal, "The lines you entered cannot be removed: \(error.reason).",
+                hint: "Remove \(InputHistoryFile.name) in \(run.home.stateFolder) yourself.", cause: error)
         }
         Self.note("All chats and the lines you entered are removed.", run)
         return .done

@@ -27,9 +27,7 @@ struct IdCommand: Command {
         let verb = words.first ?? "show"
         let verbs = ["show", "list", "new", "use", "rename"]
         guard verbs.contains(verb) else {
-            throw UsageError(
-                "id does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
+            throw UsageError.unknown(verb: verb, of: "id", among: verbs)
         }
         let takesName = !["show", "list"].contains(verb)
         guard words.count == (takesName ? 2 : min(words.count, 1)) else {

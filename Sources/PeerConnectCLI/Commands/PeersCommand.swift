@@ -26,9 +26,7 @@ struct PeersCommand: Command {
         let verb = arguments.operands.first ?? "list"
         let verbs = ["list", "verify"] + KnownChange.allCases.map(\.rawValue)
         guard verbs.contains(verb) else {
-            throw UsageError(
-                "peers does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: verbs).map { "did you mean \($0)?" })
+            throw UsageError.unknown(verb: verb, of: "peers", among: verbs)
         }
         change = KnownChange(rawValue: verb)
         isVerification = verb == "verify"
@@ -41,10 +39,7 @@ struct PeersCommand: Command {
     }
 
     func run(_ run: Run) async throws -> ExitStatus {
-        // To trust or block is to write down; all else says nothing about those who are not on the list.
-        let records = try await Records.open(
-            state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false,
-            creating: change == .trust || change == .block)
+        let records = try await records(run)
         let known = try await records.acquaintances()
         if isVerification { return try await verify(peers[0], known, run) }
         guard let change else {
@@ -66,6 +61,22 @@ struct PeersCommand: Command {
 }
 
 extension PeersCommand {
+    /// Who has an identity here may trust and block before the first chat; nobody else makes anything by that.
+    private func records(_ run: Run) async throws -> Records {
+        func open(creating: Bool) async throws -> Records {
+            try await Records.open(
+                state: run.home.stateFolder, data: run.home.dataFolder, keepsHistory: false, creating: creating)
+        }
+        let records = try await open(creating: false)
+        guard records.knownPeers == nil, change == .trust || change == .block else { return records }
+        guard try !run.home.identities().isEmpty else {
+            throw PeerConnectError(
+                .noSuchPeer, "Nobody is known here, since there is no identity of yours yet.",
+                hint: "peerconnect id new NAME makes one; then type this again.")
+        }
+        return try await open(creating: true)
+    }
+
     /// Under the own identity of `--name`, or the current one.
     private func verify(_ peer: PeerReference, _ known: Acquaintances, _ run: Run) async throws -> ExitStatus {
         let id = try known.resolve(peer)
@@ -83,7 +94,10 @@ extension PeersCommand {
                 .noSuchPeer, "None of your identities is the current one.",
                 hint: "Say which, as in --name \(ShellWord.quoted(first.peer.name)).")
         }
-        guard id != own.peer.id else { throw PeerConnectError(.noSuchPeer, "That is your own identity.") }
+        guard id != own.peer.id else {
+            throw PeerConnectError(
+                .noSuchPeer, "That is your own identity.", hint: "peerconnect peers lists the others.")
+        }
         let words = try await Verification.words(for: own.peer.id, and: id)
         let other = known.peer(id)?.peer ?? Peer(id: id, name: "")
         if run.console.isJSON {

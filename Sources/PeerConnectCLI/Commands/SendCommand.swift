@@ -33,7 +33,9 @@ struct SendCommand: Command {
             do throws(TextFile.Failure) {
                 references += Self.peers(in: try world.text(world.absolute(file)))
             } catch {
-                throw UsageError("--to-file \(SafeText.line(file)) cannot be read: \(error.reason)")
+                throw UsageError(
+                    "--to-file \(SafeText.line(file)) cannot be read: \(error.reason)",
+                    hint: "it holds one peer a line")
             }
         }
         // Said twice is meant once.
@@ -41,7 +43,9 @@ struct SendCommand: Command {
         recipients = references.filter { seen.insert($0).inserted }
         guard !recipients.isEmpty else { throw UsageError("send needs a peer", hint: "name it with --to PEER") }
         guard recipients.count <= Limits.peersAtMost else {
-            throw UsageError("send takes up to \(Limits.peersAtMost) peers, these are \(recipients.count)")
+            throw UsageError(
+                "send takes up to \(Limits.peersAtMost) peers, these are \(recipients.count)",
+                hint: "send to the others with another command")
         }
         wait = try arguments.time("--wait") ?? .seconds(10)
         answer = try arguments.time("--answer") ?? .seconds(300)
@@ -49,7 +53,9 @@ struct SendCommand: Command {
         paths = arguments.operands.map(world.absolute)
         for (path, typed) in zip(paths, arguments.operands) {
             guard let problem = world.readProblem(path) else { continue }
-            throw UsageError("\(SafeText.path(typed)) cannot be opened: \(problem)")
+            throw UsageError(
+                "\(SafeText.path(typed)) cannot be opened: \(problem)",
+                hint: "check its spelling and its rights")
         }
     }
 

@@ -18,9 +18,7 @@ struct TransfersCommand: Command {
     init(_ arguments: ParsedArguments, _ world: World) throws(UsageError) {
         let verb = arguments.operands.first ?? "list"
         guard ["list", "clean"].contains(verb) else {
-            throw UsageError(
-                "transfers does not know \(SafeText.line(verb))",
-                hint: nearest(to: verb, among: ["list", "clean"]).map { "did you mean \($0)?" })
+            throw UsageError.unknown(verb: verb, of: "transfers", among: ["list", "clean"])
         }
         guard arguments.operands.count < 2 else { throw UsageError("transfers \(verb) takes nothing more") }
         guard arguments.last("--into") != "" else { throw UsageError("--into needs a folder") }

@@ -26,6 +26,9 @@ struct PlainNarrator {
     var sent: [UInt64: String] = [:]
     /// Who has gone from this chat.
     var departed: Set<PeerID> = []
+    /// What those on the list are called, and who of them was busy for this peer.
+    private var called: [PeerID: String] = [:]
+    private var wereBusy: Set<PeerID> = []
     private var questions = QuestionBook()
     private var pace = ProgressPace()
     var isInChat = false
@@ -43,10 +46,11 @@ struct PlainNarrator {
     mutating func tell(_ event: NodeEvent, now: Int64) -> Lines {
         learnNames(from: event)
         noteDepartures(event)
+        defer { follow(event) }
         return switch event {
         case .discovery(let backend, let state, let reason): Self.discovery(backend, state, reason)
         case .peerFound(let peer): .note("\(names.shown(peer.peer)) is here (\(Self.details(of: peer))).")
-        case .peerUpdated: Lines()
+        case .peerUpdated(let peer): changed(peer)
         case .peerLost(let peer, let reason):
             .note(
                 "\(names.shown(peer.peer)) \(reason == "unreachable" ? "does not answer any more" : "is gone") "
@@ -145,6 +149,35 @@ struct PlainNarrator {
     static func broken(_ backend: String, _ reason: String?) -> String {
         guard backend != "off" else { return "Discovery is switched off, so peers are reached by their address only." }
         return "Discovery does not work at the moment" + (reason.map { ", because \(SafeText.line($0))" } ?? "") + "."
+    }
+
+    /// A new name is told, or who says something later seems a stranger; that someone is free again, to who was refused.
+    ///
+    /// What else changes, addresses and who is busy, `/peers` shows: told of everyone, it would bury what is said.
+    private func changed(_ peer: ListedPeer) -> Lines {
+        let id = peer.peer.id
+        var notes: [String] = []
+        if let old = called[id], old != peer.peer.name {
+            notes.append("\(NameBook.clean(old)) is called \(NameBook.withID(peer.peer)) now (number \(peer.number)).")
+        }
+        if wereBusy.contains(id), !peer.isBusy {
+            notes.append("\(names.shown(peer.peer)) is idle now; /invite \(peer.number) asks again.")
+        }
+        return Lines(notes: notes)
+    }
+
+    private mutating func follow(_ event: NodeEvent) {
+        switch event {
+        case .peerFound(let peer), .peerUpdated(let peer):
+            called[peer.peer.id] = peer.peer.name
+            if !peer.isBusy { wereBusy.remove(peer.peer.id) }
+        case .peerLost(let peer, _):
+            called[peer.peer.id] = nil
+            wereBusy.remove(peer.peer.id)
+        case .inviteAnswered(let target, .busy, _, _):
+            if let peer = target.peer, called[peer.id] != nil { wereBusy.insert(peer.id) }
+        default: break
+        }
     }
 
     private mutating func learnNames(from event: NodeEvent) {

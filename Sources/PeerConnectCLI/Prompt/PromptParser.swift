@@ -124,7 +124,9 @@ struct PromptParser: Sendable {
         do {
             return .work(.rename(try DisplayName(text)))
         } catch {
-            return .problem(PeerConnectError(.usage, "That does not work, \(GlobalOptions.problem(error))."))
+            return .problem(
+                PeerConnectError(
+                    .usage, "That does not work, \(GlobalOptions.problem(error)).", hint: "Usage is /name NEW."))
         }
     }
 

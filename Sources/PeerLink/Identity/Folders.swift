@@ -14,7 +14,9 @@ package struct Folders: Hashable, Sendable {
     ///   - environment: The variables; those that are empty, and relative XDG paths, count as not set.
     /// - Throws: `cannot-start` when no home folder is known, `usage` for an empty `home`.
     package init(home: String?, environment: [String: String]) throws(PeerConnectError) {
-        if let home, home.isEmpty { throw PeerConnectError(.usage, "The home folder's path is empty.") }
+        if let home, home.isEmpty {
+            throw PeerConnectError(.usage, "The home folder's path is empty.", hint: "Name one: --home DIR.")
+        }
         let variable = environment["PEERCONNECT_HOME"].flatMap { $0.isEmpty ? nil : $0 }
         if let home = home ?? variable {
             let root = try Self.absolute(home)
@@ -85,7 +87,8 @@ package struct Folders: Hashable, Sendable {
             return path(whole) ?? whole
         } catch {
             throw PeerConnectError(
-                .cannotStart, "The folder \(text) cannot be found: there is no current folder.", cause: error)
+                .cannotStart, "The folder \(text) cannot be found: there is no current folder.",
+                hint: "Go to a folder that exists, or name this one by its whole path.", cause: error)
         }
     }
 

@@ -25,7 +25,9 @@ extension NodeEngine {
         case .invite(let references):
             var invitations: [NodeMachine.Invitation] = []
             for reference in references { invitations.append(try invitation(reference)) }
-            guard !invitations.isEmpty else { throw PeerConnectError(.usage, "Name at least one peer to invite.") }
+            guard !invitations.isEmpty else {
+                throw PeerConnectError(.usage, "Name at least one peer to invite.", hint: "/peers lists who is here.")
+            }
             return machine.invite(invitations, line: line, at: moment)
         case .start: return machine.start(at: moment)
         case .accept(let item):
@@ -159,14 +161,16 @@ extension NodeEngine {
     }
 
     private func walk(_ paths: [String]) async throws(PeerConnectError) -> Walked {
-        guard !paths.isEmpty else { throw PeerConnectError(.usage, "Name at least one file or folder to send.") }
+        guard !paths.isEmpty else {
+            throw PeerConnectError(.usage, "Name at least one file or folder to send.", hint: "Type /send PATH.")
+        }
         let result: Result<Walked, PeerConnectError>
         do throws(SystemError) {
             result = try await BlockingThread.value("walk") {
                 Result { () throws(PeerConnectError) in try Walked(SourceWalk.walk(paths: paths)) }
             }
         } catch {
-            throw PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)
+            throw PeerConnectError.noThread(error.reason, cause: error)
         }
         return try result.get()
     }
@@ -184,7 +188,9 @@ extension NodeEngine {
     private func invitation(_ reference: PeerReference) throws(PeerConnectError) -> NodeMachine.Invitation {
         switch try directory.resolve(reference, allowNumbers: true) {
         case .peer(let id, let addresses):
-            guard id != identity.id else { throw PeerConnectError(.noSuchPeer, "That is this peer itself.") }
+            guard id != identity.id else {
+                throw PeerConnectError(.noSuchPeer, "That is this peer itself.", hint: "/peers lists the others.")
+            }
             let listed = directory.peer(id)?.peer ?? machine.settings.acquaintances.peer(id)?.peer
             return NodeMachine.Invitation(
                 target: .peer(id, addresses: addresses), label: listed?.name ?? reference.text, peer: listed)

@@ -92,7 +92,11 @@ extension NodeEngine {
             }
         }
         if interfaceMonitor == nil {
-            emit(.failure(PeerConnectError(.internal, "Changes of this machine's addresses cannot be followed.")))
+            emit(
+                .failure(
+                    PeerConnectError(
+                        .internal, "Changes of this machine's addresses cannot be followed.",
+                        hint: "Start the program again after a change of networks.")))
         }
     }
 

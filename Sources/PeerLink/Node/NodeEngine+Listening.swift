@@ -46,7 +46,9 @@ extension NodeEngine {
     }
 
     private static func cannotAccept(_ error: SystemError) -> PeerConnectError {
-        PeerConnectError(.internal, "A connection could not be accepted: \(error.reason).", cause: error)
+        PeerConnectError(
+            .internal, "A connection could not be accepted: \(error.reason).",
+            hint: "If that goes on, check the limit of open files (ulimit -n).", cause: error)
     }
 
     /// Strangers hold few connections: in all, and from one address (IPv4) or one network (IPv6, /64).

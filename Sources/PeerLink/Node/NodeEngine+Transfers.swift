@@ -169,7 +169,11 @@ extension NodeEngine {
     func report(_ news: TransferNews, text: String? = nil, of sender: Peer? = nil) {
         if let text, let sender {
             let sender = SafeText.name(sender.name)
-            emit(.failure(PeerConnectError(.internal, "A transfer of \(sender) failed here: \(text)")))
+            emit(
+                .failure(
+                    PeerConnectError(
+                        .internal, "A transfer of \(sender) failed here: \(text)",
+                        hint: "Once that is mended, ask \(sender) to send it again.")))
         }
         machine.transfer(news, at: moment)
         carryOutEffects()
@@ -181,7 +185,7 @@ extension NodeEngine {
             try BlockingThread.spawn(name, body)
         } catch {
             fail()
-            emit(.failure(PeerConnectError(.internal, "A thread could not be started: \(error.reason).", cause: error)))
+            emit(.failure(.noThread(error.reason, cause: error)))
         }
     }
 }

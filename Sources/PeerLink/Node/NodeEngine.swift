@@ -64,7 +64,9 @@ package actor NodeEngine {
         do throws(SystemError) {
             loop = try EventLoop()
         } catch {
-            throw PeerConnectError(.cannotStart, "The event loop cannot be made: \(error.reason).", cause: error)
+            throw PeerConnectError(
+                .cannotStart, "The event loop cannot be made: \(error.reason).",
+                hint: "Check the limit of open files (ulimit -n) and the free memory.", cause: error)
         }
         self.identity = identity
         self.settings = settings

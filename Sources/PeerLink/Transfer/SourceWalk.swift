@@ -29,14 +29,16 @@ package struct SourceWalk: ~Copyable {
         _ tops: [TransferSource.Top], names: [String]
     ) throws(PeerConnectError) -> TransferSource {
         guard let manifest = Manifest(entries) else {
-            throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.")
+            throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.", hint: Self.inParts)
         }
         let bytes: [UInt8]
         do { bytes = try manifest.encoded() } catch {
-            throw PeerConnectError(.tooMany, "The paths of the files are longer together than one transfer can hold.")
+            throw PeerConnectError(
+                .tooMany, "The paths of the files are longer together than one transfer can hold.",
+                hint: Self.inParts)
         }
         guard manifest.totalSize <= TransferLayout.maximumStream - UInt64(bytes.count) else {
-            throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.")
+            throw PeerConnectError(.tooLong, "The files are larger than one transfer can be.", hint: Self.inParts)
         }
         return TransferSource(
             manifest: manifest, bytes: bytes, tops: tops, names: names, origins: origins, skipped: skipped)
@@ -46,21 +48,30 @@ package struct SourceWalk: ~Copyable {
 
     /// In the manifest's order, each with a name of its own.
     private static func tops(of paths: [String]) throws(PeerConnectError) -> [TransferSource.Top] {
-        guard !paths.isEmpty else { throw PeerConnectError(.usage, "There is nothing to send.") }
+        guard !paths.isEmpty else {
+            throw PeerConnectError(.usage, "There is nothing to send.", hint: "Name a file or a folder.")
+        }
         var tops: [TransferSource.Top] = [], taken: Set<String> = [], seen: Set<String> = []
         for path in paths {
-            let shown = SafeText.line(path)
-            guard !path.isEmpty, !path.utf8.contains(0) else { throw PeerConnectError(.usage, "A path is empty.") }
+            guard !path.isEmpty, !path.utf8.contains(0) else {
+                throw PeerConnectError(.usage, "A path is empty.", hint: "Name a file or a folder.")
+            }
             let real: String
             do { real = try Paths.real(path) } catch {
                 guard error.isMissing else {
-                    throw PeerConnectError(.unreadable, "\(shown) cannot be read: \(error.reason).", cause: error)
+                    throw Self.unreadable(path, error)
                 }
-                throw PeerConnectError(.noSuchFile, "There is no file \(shown).", cause: error)
+                throw PeerConnectError(
+                    .noSuchFile, "There is no file \(SafeText.line(path)).",
+                    hint:
+                        "Check its spelling; a path without / at its start begins where peerconnect was started.",
+                    cause: error)
             }
             guard seen.insert(real).inserted else { continue }  // said twice is meant once
             let name = lastName(of: path) ?? lastName(of: real)
-            guard let name else { throw PeerConnectError(.usage, "The whole file system cannot be sent.") }
+            guard let name else {
+                throw PeerConnectError(.usage, "The whole file system cannot be sent.", hint: "Name folders of it.")
+            }
             var number = 0, own = name
             let isFolder = (try? Paths.status(real))?.kind == .folder
             while !taken.insert(own).inserted {
@@ -91,13 +102,23 @@ package struct SourceWalk: ~Copyable {
                 case .link, .other: .nothing("it is neither a file nor a folder")
                 }
         } catch {
-            throw PeerConnectError(
-                .unreadable, "\(SafeText.line(top.path)) cannot be read: \(error.reason).", cause: error)
+            throw Self.unreadable(top.path, error)
         }
         if case .nothing(let why) = found {
-            throw PeerConnectError(.unreadable, "\(SafeText.line(top.path)) cannot be sent: \(why).")
+            throw PeerConnectError(
+                .unreadable, "\(SafeText.line(top.path)) cannot be sent: \(why).",
+                hint: "Write what it gives into a file, and send that.")
         }
         try add(found, top.name, depth: 1)
+    }
+
+    private static let inParts = "Send them in several transfers, or packed into one archive."
+
+    private static func unreadable(_ path: String, _ error: SystemError) -> PeerConnectError {
+        let shown = SafeText.line(path)
+        return PeerConnectError(
+            .unreadable, "\(shown) cannot be read: \(error.reason).",
+            hint: "Check the rights of it and of the folders on the way: namei -l '\(shown)'", cause: error)
     }
 
     // MARK: What is in a folder
@@ -160,7 +181,8 @@ package struct SourceWalk: ~Copyable {
         _ kind: ManifestEntry.Kind, _ path: String, _ status: FileStatus, target: String = ""
     ) throws(PeerConnectError) {
         guard entries.count < Limits.entries else {
-            throw PeerConnectError(.tooMany, "There are more than \(Limits.entries) files and folders.")
+            throw PeerConnectError(
+                .tooMany, "There are more than \(Limits.entries) files and folders.", hint: Self.inParts)
         }
         entries.append(
             ManifestEntry(

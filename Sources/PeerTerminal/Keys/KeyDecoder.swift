@@ -25,6 +25,8 @@ package struct KeyDecoder: Sendable {
     }
 
     var state = State.ground
+    /// Nothing has come for a short while.
+    private var isQuiet = false
     private var utf8 = UTF8Assembler()
     private var text = ""
     private var keys: [Key] = []
@@ -37,7 +39,14 @@ package struct KeyDecoder: Sendable {
     package var isPasting: Bool { if case .paste = state { true } else { false } }
 
     /// Takes what came and gives the keys that are complete with it.
+    ///
+    /// Ctrl-C that comes alone behind a pause is pressed by someone, even in a paste: its end was lost.
     package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
+        let bytes = Array(bytes)
+        if isQuiet, bytes == [0x03], case .paste(let pasted, let isTooLong) = state {
+            finishPaste(pasted[...], isTooLong: isTooLong)
+        }
+        isQuiet = false
         for byte in bytes { take(byte) }
         return drain()
     }
@@ -46,6 +55,7 @@ package struct KeyDecoder: Sendable {
     ///
     /// A paste stays open: a slow line may pause in it.
     package mutating func silence() -> [Key] {
+        isQuiet = true
         if utf8.isPending {
             utf8.reset()
             text += "\u{FFFD}"

@@ -30,6 +30,14 @@ struct FoldersTests {
         #expect(folders.downloads == "/d")
     }
 
+    @Test("An absolute folder for data counts too")
+    func data() throws {
+        let environment = ["HOME": "/home/ada", "XDG_DATA_HOME": "/data/", "XDG_STATE_HOME": "/s"]
+        let folders = try Folders(home: nil, environment: environment)
+        #expect(folders.data == "/data/peerconnect" && folders.state == "/s/peerconnect")
+        #expect(folders.config == "/home/ada/.config/peerconnect")
+    }
+
     @Test("--home wins over PEERCONNECT_HOME, which wins over the XDG variables, and holds everything")
     func home() throws {
         let environment = ["HOME": "/home/ada", "XDG_DATA_HOME": "/data", "PEERCONNECT_HOME": "/variable"]
