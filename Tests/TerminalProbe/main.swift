@@ -84,8 +84,7 @@ var now: Instant {
     }
     func print(_ range: Range<Int>) {
         for line in range {
-            console.print([StyledText("ada: line \(line) with words enough to be wrapped in a window of forty columns")]
-            )
+            console.print([StyledText("ada: \(line)")])
             if line % 50 == 0 { draw() }
         }
         draw()
