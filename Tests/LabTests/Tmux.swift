@@ -118,6 +118,11 @@ final class Tmux: Sendable {
         }
     }
 
+    /// Waits for the program's end; tmux shows it, but not always on the screen.
+    func ends() async throws {
+        try await screen("ended") { _ in try tmux("display-message -p '#{pane_dead}'").hasPrefix("1") }
+    }
+
     /// The same for words anywhere on it.
     @discardableResult
     func shows(_ words: String, within seconds: Double = 20) async throws -> Screen {
