@@ -65,7 +65,7 @@ struct LiveScreenTests {
         bob.send("/send \(try makeFile("film.mkv", 400_000_000))")
         for number in 1...20 { bob.send("line \(number)") }
         var ticks: Set<String> = []
-        try await ada.screen(within: 60, "received") { screen in
+        try await ada.screen("received") { screen in
             #expect(isIntact(screen), "\(screen.rows)")
             ticks.formUnion(screen.rows.filter { $0.hasPrefix("#") && $0.contains(" %") })
             return screen.words.contains("mkv from bob.")  // the sentence; the rest of the path may be cut
@@ -106,7 +106,7 @@ struct LiveScreenTests {
         #expect(screen.rows.allSatisfy { $0.count <= columns } && screen.rows.count == rows)
         bob.kill(SIGCONT)
         try await bob.event("file.received", within: 60)
-        try await ada.screen(within: 60, "no transfer") { $0.rows.allSatisfy { !$0.hasPrefix("#") } }
+        try await ada.screen("no transfer") { $0.rows.allSatisfy { !$0.hasPrefix("#") } }
         let end = try await ada.screen("the end") { $0.input == "> and now I type" }
         #expect(end.column == 2 + 13)
         let all = Tmux.words(try ada.everything)
@@ -179,7 +179,7 @@ struct LiveScreenTests {
         try await ada.shows("hosting bob")
         try ada.type("half")
         for number in 1...3000 { bob.send("line \(number)") }
-        try await ada.screen(within: 60, "the last line") { $0.rows.contains("bob: line 3000") }
+        try await ada.screen("the last line") { $0.rows.contains("bob: line 3000") }
         let lines = try ada.everything
         #expect(lines.filter { $0.hasPrefix("bob: ") } == (1...3000).map { "bob: line \($0)" })
         #expect(lines.count { $0.hasPrefix("hosting bob") } == 1 && lines.last { !$0.isEmpty } == "> half")

@@ -105,7 +105,7 @@ final class Tmux: Sendable {
     /// Looks again and again until this holds.
     @discardableResult
     func screen(
-        within seconds: Double = 20, _ what: String, _ holds: (Screen) throws -> Bool
+        within seconds: Double = 60, _ what: String, _ holds: (Screen) throws -> Bool
     ) async throws -> Screen {
         let clock = ContinuousClock(), limit = clock.now + .seconds(seconds)
         while true {
@@ -125,7 +125,7 @@ final class Tmux: Sendable {
 
     /// The same for words anywhere on it.
     @discardableResult
-    func shows(_ words: String, within seconds: Double = 20) async throws -> Screen {
+    func shows(_ words: String, within seconds: Double = 60) async throws -> Screen {
         try await screen(within: seconds, "“\(words)”") { $0.words.contains(words) }
     }
 }

@@ -85,7 +85,7 @@ var now: Instant {
     func print(_ range: Range<Int>) {
         for line in range {
             console.print([StyledText("ada: \(line)")])
-            if line % 50 == 0 { draw() }
+            if line % 500 == 0 { draw() }
         }
         draw()
     }
