@@ -4,7 +4,7 @@ import Testing
 
 /// The built program in terminals that keep a screen, in chats by address on this machine alone.
 @Suite(
-    "The screen of a chat", .serialized, .timeLimit(.minutes(5)),
+    "The screen of a chat", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Tmux.obstacle == nil, Comment(rawValue: Tmux.obstacle ?? "")))
 struct LiveScreenTests {
     private let folder: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerTerminal
 
-@Suite(.timeLimit(.minutes(5))) struct RawTerminalTests {
+@Suite(.timeLimit(.minutes(8))) struct RawTerminalTests {
     private static let restored = "\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[0m"
 
     private static func start(_ mode: String, _ environment: [String: String] = [:]) throws -> Pty {
