@@ -71,6 +71,15 @@ final class Lab: Sendable {
             arguments: ["exec", String(host), "env", "PEERCONNECT_HOME=\(home(host))", Self.binary] + arguments)
     }
 
+    /// The words that start the program on a host, for a terminal of its own.
+    func command(_ host: Int, home: String, _ arguments: String...) -> [String] {
+        [
+            "/usr/bin/env", "LAN_DIR=\(state)", Self.script, "exec", String(host), "env", "PEERCONNECT_HOME=\(home)",
+            Self.binary,
+        ]
+            + arguments
+    }
+
     /// Starts another program on a host, by its whole path.
     func tool(_ host: Int, _ command: String...) throws -> Running { try tool(host, command) }
 

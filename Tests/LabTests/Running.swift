@@ -164,6 +164,12 @@ final class Running: Sendable {
         try await wait("end", within: seconds) { $0.open == 0 ? $0.status : nil }
     }
 
+    /// How many bytes it has read since its start, whatever from (proc_pid_io(5), `rchar`).
+    var bytesRead: Int? {
+        let text = try? String(contentsOfFile: "/proc/\(child.id)/io", encoding: .utf8)
+        return text?.split(separator: "\n").first { $0.hasPrefix("rchar: ") }.flatMap { Int($0.dropFirst(7)) }
+    }
+
     var lines: [String] { state.value.withLock { $0.lines } }
     var errors: String { state.value.withLock { $0.errors } }
     func first(_ kind: String) -> Event? { state.value.withLock { $0.events.first { $0.text("event") == kind } } }

@@ -187,8 +187,10 @@ struct PlainModeTests {
         #expect(text.contains("Offer #7 is gone (timeout).") && !text.contains("Invitation"))
     }
 
-    @Test("Only lines are appended: no byte of a plain run moves the cursor, and everything that happens is a sentence")
-    func linesOnly() async throws {
+    @Test(
+        "Only lines are appended: no byte of a plain run moves the cursor, and everything that happens is a sentence",
+        arguments: [(["chat"], "dumb"), (["chat", "--plain"], "xterm-256color")])
+    func linesOnly(command: [String], terminal: String) async throws {
         let node = ScriptedSession(me: me)
         let stored = [StoredIdentity(peer: me, isCurrent: true)]
         let stage = Stage(home: ScriptedHome(node: node, stored: stored))
@@ -241,8 +243,8 @@ struct PlainModeTests {
         ]
         for (event, _) in told { node.emit(event) }
         let world = stage.world(
-            input: ScriptedInput([.text("/help"), .text("/quit")]), isTerminal: true, environment: ["TERM": "dumb"])
-        #expect(await execute(["chat"], in: world) == 0)
+            input: ScriptedInput([.text("/help"), .text("/quit")]), isTerminal: true, environment: ["TERM": terminal])
+        #expect(await execute(command, in: world) == 0)
         let all = stage.out + stage.err
         #expect(all.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 && !(0x7F...0x9F ~= $0.value) })
         for (_, sentence) in told { #expect(all.contains(sentence), "\(sentence)") }

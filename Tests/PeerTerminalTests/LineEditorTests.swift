@@ -160,28 +160,53 @@ extension LineEditor {
         #expect(editor.handle(.newline) == .tooLong(limit: 10) && editor.text == "12345678ab")
     }
 
-    @Test("Random keys lead to the same text and cursor as a simple editor's", arguments: 0..<40)
+    @Test("Random keys lead to a simple editor's text and cursor, on the screen too", arguments: 0..<40)
     func reference(seed: Int) {
         var random = Seeded(seed)
         var editor = LineEditor(limit: 200)
         var reference = SimpleEditor(limit: 200)
+        for line in ["send a b.txt", "two\nlines e\u{301}", "漢字 a x1"] {
+            editor.remember(line)
+            reference.lines.append(line)
+        }
+        let width = random.pick([80, 40, 21])
+        var scene = ScreenTests.Scene(TerminalSize(columns: width, rows: 60))
         let texts = [
             "a", "b ", "é", "e", "\u{301}", "\u{200D}", "👩", "👩‍👩‍👧", "\u{1F1E9}", "\u{1F1EA}", "🇩🇪", "漢字", ".", "\u{FE0F}",
             "x1 y2", "\r\n", "क", "\u{94D}",
         ]
         let others: [Key] = [
             .left, .right, .home, .end, .backspace, .delete, .wordLeft, .wordRight, .backspaceWord, .deleteWord,
-            .newline,
-            .control("k"), .control("u"), .control("w"), .control("t"), .control("y"), .paste("p\nq"),
-            .paste("r\u{301}\u{1B}s\n"),
+            .newline, .up, .down, .tab, .enter, .escape,
+            .control("k"), .control("u"), .control("w"), .control("t"), .control("y"), .control("r"), .control("g"),
+            .paste("p\nq"), .paste("r\u{301}\u{1B}s\n"),
         ]
         for step in 0..<400 {
             let key: Key = Bool.random(using: &random) ? .text(random.pick(texts)) : random.pick(others)
-            _ = editor.handle(key)
+            let event = editor.handle(key) { [CompletionCandidate($0.word + "oo", isWhole: false)] }
             reference.handle(key)
-            #expect(editor.shown == reference.shown, "after \(step): \(key)")
+            if case .submitted = event { reference.submit() }
+            let what: Comment = "after \(step): \(key)"
+            #expect(editor.shown == reference.shown, what)
             guard editor.shown == reference.shown else { return }
             #expect(editor.buffer.byteCount == editor.text.utf8.count && editor.buffer.byteCount <= 200)
+
+            // Some screens see only some of the steps.
+            guard step % (1 + seed % 4) == 0 else { continue }
+            var area = ScreenTests.area("", status: "status")
+            area.input = editor.view(prompt: "> ")
+            scene.draw(area, printing: step % 50 == 0 ? ["a line"] : [])
+            scene.check(what)
+            let prompt = area.input.prompt.cells.cut(to: width / 2).map(\.text).joined()
+            let (before, after) = scene.input(below: 1)
+            #expect(before == prompt + Self.entered(reference.before, width), what)
+            #expect(after == Self.entered(reference.after, width), what)
         }
+    }
+
+    /// What is seen of entered text, without the line ends; a cluster that no row can hold is a replacement character.
+    private static func entered(_ characters: [Character], _ width: Int) -> String {
+        let cells = characters.filter { $0 != "\n" }.map { Cell(entered: $0) }
+        return cells.map { $0.columns > width ? "\u{FFFD}" : $0.text }.joined()
     }
 }

@@ -153,6 +153,33 @@ extension Frame {
         #expect(LiveArea.columns(["much longer"], width: 5).map(\.text) == ["much…"])
     }
 
+    @Test(
+        "Names with what has no width, is wide or would move the cursor stand in the same columns", arguments: 12...90)
+    func hostileColumns(width: Int) {
+        let names = [
+            "plain", "a\u{200B}b", "\u{301}mark", "e\u{301}\u{308}\u{323}", "\u{202E}evil", "\u{1B}[2Jx", "tab\tbed",
+            "two\nlines", "\r\n", "漢字", "👩‍👩‍👧", "🇩🇪", "\u{1F1E9}", "\u{FE0F}", "\u{200D}", "क\u{94D}ष", "", " ",
+            "x\u{FEFF}",
+            "\u{115F}\u{1160}", "\u{AD}soft", "z" + String(repeating: "\u{300}", count: 40),
+        ]
+        let rows = LiveArea.columns(names, width: width)
+        let shown = names.map { StyledText($0).cells.cut(to: width) }
+        let widest = (shown.map(\.columns).max() ?? 0) + 2
+        var screen = Screen(size: TerminalSize(columns: width, rows: 40), palette: Palette(.none))
+        var model = ScreenModel(size: TerminalSize(columns: width, rows: 40))
+        model.take(screen.draw(Frame(rows: rows.map(\.cells), cursorRow: 0, cursorColumn: 0), printing: []))
+        #expect(model.faults.isEmpty, "\(model.faults)")
+        #expect(
+            model.lines.count == rows.count && model.lines.allSatisfy { $0.columns.count <= width && !$0.isWrapped })
+        for (index, cells) in shown.enumerated() where !cells.isEmpty {
+            let row = model.lines[index % rows.count].columns, start = index / rows.count * widest
+            let place = row.dropFirst(start).prefix(cells.columns).joined()
+            #expect(place == cells.map(\.text).joined(), "\(index) in \(row)")
+            let gap = row.dropFirst(start + cells.columns).prefix(widest - cells.columns)
+            #expect(gap.allSatisfy { $0 == " " }, "\(index) in \(row)")
+        }
+    }
+
     @Test("Twenty frames a second at most, the first at once, and none is lost")
     func pacer() {
         var pacer = FramePacer()
@@ -165,13 +192,25 @@ extension Frame {
         #expect(pacer.request(at: start + 0.06) == .wait(until: start + 0.10))
         let isLateDue = pacer.isDue(at: start + 0.2)
         #expect(isLateDue && pacer.request(at: start + 0.3) == .drawNow)
-        var frames = 0
-        var busy = FramePacer()
-        for step in 0..<1000 {
-            let now = start + Double(step) / 1000
-            if busy.isDue(at: now) { frames += 1 } else if busy.request(at: now) == .drawNow { frames += 1 }
+    }
+
+    @Test(
+        "No second holds more than twenty frames, wherever it begins and whenever something changes", arguments: 0..<8)
+    func busyPacer(seed: Int) {
+        var random = Seeded(seed)
+        var pacer = FramePacer(), now = Instant(nanoseconds: 5_000_000_000), frames: [Instant] = []
+        let end = now + 5
+        while now < end {
+            // The first of these asks without a pause.
+            now =
+                now + (seed == 0 ? 0.001 : Double.random(in: 0.0001...random.pick([0.005, 0.05, 0.3]), using: &random))
+            if pacer.isDue(at: now) || pacer.request(at: now) == .drawNow { frames.append(now) }
         }
-        #expect(19...21 ~= frames)
+        for first in frames {
+            let count = frames.count { first <= $0 && $0 - first < 1 }
+            #expect(count <= 20, "from \(first)")
+        }
+        if seed == 0 { #expect(95...100 ~= frames.count) }
     }
 
     @Test(

@@ -33,6 +33,16 @@ import Testing
             return rows
         }
 
+        /// What the terminal shows of the input before and from the cursor on, under so many other rows.
+        func input(below rows: Int) -> (before: String, after: String) {
+            let start = model.firstRow(behind: printed.count) + rows
+            let above = model.lines[start..<model.row].flatMap(\.columns)
+            let row = model.lines[model.row].columns, below = model.lines[(model.row + 1)...].flatMap(\.columns)
+            return (
+                (above + row.prefix(model.column)).joined(), (row.dropFirst(model.column) + below).joined()
+            )
+        }
+
         func check(_ what: Comment) {
             #expect(model.faults.isEmpty, what)
             #expect(model.texts == expected, what)
