@@ -9,6 +9,8 @@ protocol AvahiBackend: AnyObject {
     var name: String { get }
     /// How many objects it keeps inside Avahi.
     var objects: Int { get }
+    /// How many it has kept there at the same time.
+    var mostObjects: Int { get }
     /// Follows the records of a name that are to be seen there.
     func browse(
         _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void

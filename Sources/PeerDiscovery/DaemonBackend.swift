@@ -12,7 +12,8 @@ final class DaemonBackend: AvahiBackend {
     }
 
     let name = "daemon"
-    private(set) var objects = 0
+    private(set) var objects = 0 { didSet { mostObjects = max(mostObjects, objects) } }
+    private(set) var mostObjects = 0
     private let loop: PollLoop
     private let changed: (State) -> Void
     private var client: OpaquePointer?
