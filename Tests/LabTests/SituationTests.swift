@@ -220,6 +220,30 @@ struct SituationTests {
         #expect(here.count(of: "chat.ended") == 0)
     }
 
+    @Test("A D-Bus that dies while the daemon is being told things is noticed, and its successor used within 10 s")
+    func busDiesInACall() async throws {
+        let lab = try Lab(hosts: 2)
+        let here = try await lab.chat(1), there = try await lab.chat(2)
+        for program in [here, there] { try await program.event("discovery") { $0.text("state") == "published" } }
+        try await here.lists("p2")
+        try await there.lists("p1")
+        // The moment matters: the call has to find D-Bus gone before the loop does.
+        for round in 1...3 {
+            let before = there.all("discovery").count { $0.text("state") == "published" }
+            there.send((0..<200).map { "/dnd " + ($0 % 2 == round % 2 ? "off" : "on") }.joined(separator: "\n"))
+            try lab.lan("bus", "2", "stop")
+            try lab.lan("bus", "2", "start")
+            try lab.lan("avahi", "2", "start")
+            try await there.comes("published again", within: 10) {
+                $0.all("discovery").count { $0.text("state") == "published" } > before
+            }
+            try await here.comes("the change meanwhile", within: 10) {
+                $0.listedStates() == ["p2": round % 2 == 1 ? "idle" : "busy"]
+            }
+        }
+        try await there.lists("p1", within: 10)
+    }
+
     /// What a look that cannot work says.
     private func blind(_ lab: Lab) async throws -> String {
         let browse = try lab.run(1, "browse", "--discovery", "daemon", "--for", "1")
