@@ -57,7 +57,7 @@ let package = Package(
         tests("PeerProtocolTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerTLS"),
         tests("PeerSystemTests", "PeerModel", "PeerSystem"),
         tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
-        tests("PeerDiscoveryTests", "PeerModel", "PeerDiscovery"),
+        tests("PeerDiscoveryTests", "CAvahi", "PeerModel", "PeerDiscovery"),
         tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore"),
         tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe"),
         // A program for the tests of PeerTerminal to end in every way, inside a terminal of theirs.

@@ -56,6 +56,19 @@ enum TXTRecord {
         ]
     }
 
+    /// Refuses what others would not read: Avahi would cut it, or refuse it without saying why.
+    static func check(_ strings: [String]) throws(AvahiError) {
+        for string in strings where string.utf8.count > pairLimit {
+            let key = string.prefix(16).prefix { $0 != "=" }
+            throw AvahiError(
+                reason: "the pair \(key) of its record has \(string.utf8.count) bytes, and \(pairLimit) are allowed")
+        }
+        let total = strings.reduce(0) { $0 + $1.utf8.count + 1 }
+        if total > totalLimit {
+            throw AvahiError(reason: "its record has \(total) bytes, and \(totalLimit) are allowed")
+        }
+    }
+
     /// The strings of a record as it is on the wire, each behind its length; `nil` when the lengths do not fit.
     static func split(_ data: [UInt8]) -> [[UInt8]]? {
         guard data.count <= totalLimit * 2 else { return nil }

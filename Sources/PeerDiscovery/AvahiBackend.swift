@@ -9,6 +9,8 @@ protocol AvahiBackend: AnyObject {
     var name: String { get }
     /// How many objects it keeps inside Avahi.
     var objects: Int { get }
+    /// How many it has kept there at the same time.
+    var mostObjects: Int { get }
     /// Follows the records of a name that are to be seen there.
     func browse(
         _ name: String, _ type: RecordType, at place: Sighting, _ report: @escaping (RecordEvent) -> Void
@@ -133,9 +135,10 @@ struct PublishedService {
 
     /// Runs `body` for each interface with the record as a list of C's.
     func each(_ body: (CInt, UnsafeMutablePointer<AvahiStringList>?) -> CInt) throws(AvahiError) {
+        try TXTRecord.check(txt)
         // Avahi's lists are built from their end.
         let list = txt.reversed().reduce(nil as UnsafeMutablePointer<AvahiStringList>?) { list, string in
-            let bytes = Array(string.utf8.prefix(255))
+            let bytes = Array(string.utf8)
             return avahi_string_list_add_arbitrary(list, bytes, bytes.count)
         }
         defer { avahi_string_list_free(list) }

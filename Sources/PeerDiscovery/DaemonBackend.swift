@@ -12,7 +12,8 @@ final class DaemonBackend: AvahiBackend {
     }
 
     let name = "daemon"
-    private(set) var objects = 0
+    private(set) var objects = 0 { didSet { mostObjects = max(mostObjects, objects) } }
+    private(set) var mostObjects = 0
     private let loop: PollLoop
     private let changed: (State) -> Void
     private var client: OpaquePointer?
@@ -94,25 +95,36 @@ final class DaemonBackend: AvahiBackend {
         }
         let group = try counted(made)
         try service.each { index, txt in
-            avahi_entry_group_add_service_strlst(
-                group.pointer, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), service.name,
-                Advert.serviceType, nil, nil, service.port, txt)
+            noted(
+                avahi_entry_group_add_service_strlst(
+                    group.pointer, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), service.name,
+                    Advert.serviceType, nil, nil, service.port, txt))
         }
-        try AvahiError.check(avahi_entry_group_commit(group.pointer))
+        try AvahiError.check(noted(avahi_entry_group_commit(group.pointer)))
         return group
     }
 
     func update(_ group: AvahiObject, to service: PublishedService) throws(AvahiError) {
         try service.each { index, txt in
-            avahi_entry_group_update_service_txt_strlst(
-                group.pointer, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), service.name,
-                Advert.serviceType, nil, txt)
+            noted(
+                avahi_entry_group_update_service_txt_strlst(
+                    group.pointer, index, CInt(AVAHI_PROTO_UNSPEC), AvahiPublishFlags(0), service.name,
+                    Advert.serviceType, nil, txt))
         }
+    }
+
+    /// A call's code; when D-Bus went away under the call that is told, like any end of the daemon.
+    ///
+    /// The library itself does not notice then: the call that waited has taken the news, and the socket is closed.
+    @discardableResult
+    private func noted(_ code: CInt) -> CInt {
+        if code == AVAHI_ERR_DISCONNECTED { tell(AVAHI_CLIENT_FAILURE, code: code) }
+        return code
     }
 
     private func counted(_ made: AvahiObject?) throws(AvahiError) -> AvahiObject {
         guard let made else {
-            throw AvahiError(code: client.map { avahi_client_errno($0) } ?? CInt(AVAHI_ERR_BAD_STATE))
+            throw AvahiError(code: noted(client.map { avahi_client_errno($0) } ?? CInt(AVAHI_ERR_BAD_STATE)))
         }
         objects += 1
         return made
@@ -122,7 +134,7 @@ final class DaemonBackend: AvahiBackend {
         { [weak self] pointer in
             guard let self, client != nil else { return }  // freed with the client
             objects -= 1
-            _ = free(pointer)
+            noted(free(pointer))
         }
     }
 

@@ -63,9 +63,18 @@ final class DiscoveryEngine {
     /// Says goodbye.
     func stop() {
         isEnded = true
-        daemon?.close()
-        embedded?.close()
+        close(daemon)
+        close(embedded)
         release()
+    }
+
+    /// A daemon allows a client a number of objects (avahi-daemon.conf(5)), so the log tells how many there were.
+    private func close(_ backend: (any AvahiBackend)?) {
+        guard let backend else { return }
+        if backend.mostObjects > 0 {
+            DiscoveryLog.write("\(backend.name) has kept \(backend.mostObjects) objects at most")
+        }
+        backend.close()
     }
 
     private func later(_ body: @escaping (DiscoveryEngine) -> Void) {
@@ -156,7 +165,7 @@ final class DiscoveryEngine {
 
     private func lose(_ reason: String) {
         let isActive = active === daemon
-        daemon?.close()
+        close(daemon)
         daemon = nil
         if isActive || active == nil { release() }
         absent(reason)
@@ -186,9 +195,9 @@ final class DiscoveryEngine {
     }
 
     private func closeEmbedded() {
-        guard let embedded else { return }
-        embedded.close()
-        self.embedded = nil
+        guard embedded != nil else { return }
+        close(embedded)
+        embedded = nil
         release()
     }
 

@@ -28,7 +28,8 @@ final class EmbeddedBackend: AvahiBackend {
     }
 
     let name = "embedded"
-    private(set) var objects = 0
+    private(set) var objects = 0 { didSet { mostObjects = max(mostObjects, objects) } }
+    private(set) var mostObjects = 0
     private var core: PCCore
     private let loop: PollLoop
     private let failed: (String) -> Void

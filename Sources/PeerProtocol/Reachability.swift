@@ -15,6 +15,8 @@ package struct Reachability: Sendable {
         /// `nil` while it is being asked.
         var askAt: Instant?
         var isHidden = false
+        /// Something happened while it was being asked, perhaps at where it was before.
+        var isStirred = false
     }
 
     private var doubts: [PeerID: Doubt] = [:]
@@ -34,8 +36,12 @@ package struct Reachability: Sendable {
         var doubt = doubts[id] ?? Doubt()
         let wasHidden = doubt.isHidden
         doubt.isHidden = true
-        doubt.askAt = now + Self.pauses[min(doubt.failures, Self.pauses.count - 1)]
-        doubt.failures += 1
+        if doubt.isStirred {
+            (doubt.askAt, doubt.failures, doubt.isStirred) = (now, 0, false)
+        } else {
+            doubt.askAt = now + Self.pauses[min(doubt.failures, Self.pauses.count - 1)]
+            doubt.failures += 1
+        }
         doubts[id] = doubt
         return !wasHidden
     }
@@ -43,11 +49,14 @@ package struct Reachability: Sendable {
     /// It has proved its key; true when it is to be listed again.
     package mutating func answered(_ id: PeerID) -> Bool { doubts.removeValue(forKey: id)?.isHidden ?? false }
 
-    /// Something about it changed: worth asking at once.
+    /// Something about it changed: worth asking at once, or again when it is being asked.
     package mutating func stirred(_ id: PeerID, at now: Instant) {
-        guard var doubt = doubts[id], doubt.askAt != nil else { return }
-        doubt.askAt = now
-        doubt.failures = 0
+        guard var doubt = doubts[id] else { return }
+        if doubt.askAt == nil {
+            doubt.isStirred = true
+        } else {
+            (doubt.askAt, doubt.failures) = (now, 0)
+        }
         doubts[id] = doubt
     }
 
@@ -71,6 +80,7 @@ package struct Reachability: Sendable {
             let askAt = doubt.askAt, now >= askAt
         else { return nil }
         doubts[id]?.askAt = nil
+        doubts[id]?.isStirred = false
         nextAsk = now + Self.spacing
         return id
     }

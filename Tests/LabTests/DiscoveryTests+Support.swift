@@ -103,13 +103,18 @@ extension Running {
             .filter { kinds.contains($0.text("event") ?? "") }
     }
 
-    /// The list as the events so far make it: addresses by ID, and names.
-    private var list: [String: (name: String, addresses: [String])] {
-        var list: [String: (name: String, addresses: [String])] = [:]
+    /// One peer as it was told last.
+    private typealias Row = (name: String, state: String, addresses: [String])
+
+    /// The list as the events so far make it, by ID.
+    private var list: [String: Row] {
+        var list: [String: Row] = [:]
         for event in all("peer.found", "peer.updated", "peer.lost") {
             guard let peer = event["peer"] as? Event, let id = peer.text("id") else { continue }
             let addresses = event["addresses"] as? [String] ?? []
-            list[id] = event.text("event") == "peer.lost" ? nil : (peer.text("name") ?? "", addresses)
+            list[id] =
+                event.text("event") == "peer.lost"
+                ? nil : (peer.text("name") ?? "", event.text("state") ?? "", addresses)
         }
         return list
     }
@@ -122,6 +127,19 @@ extension Running {
 
     /// Names by ID.
     func listedNames() -> [String: String] { list.mapValues(\.name) }
+
+    /// States by name, as they were told last.
+    func listedStates() -> [String: String] { Dictionary(list.values.map { ($0.name, $0.state) }) { $1 } }
+
+    /// How many rows a reader has who adds one for each peer found and takes one away for each lost, by ID; one with none is left out.
+    func rows() -> [String: Int] {
+        var rows: [String: Int] = [:]
+        for event in all("peer.found", "peer.lost") {
+            guard let id = (event["peer"] as? Event)?.text("id") else { continue }
+            rows[id, default: 0] += event.text("event") == "peer.found" ? 1 : -1
+        }
+        return rows.filter { $0.value != 0 }
+    }
 
     func addresses(of id: String) -> [String] { list[id]?.addresses ?? [] }
 

@@ -64,6 +64,26 @@ struct DoctorTests {
         #expect(openStatus == 0 && open["firewall"]?.text("message") == "The firewall lets peers in.")
     }
 
+    @Test("Where a program runs already, its own port is the one that is judged, and named when a firewall stops it")
+    func running() async throws {
+        let lab = try Lab(hosts: 1)
+        defer { withExtendedLifetime(lab) {} }
+        let program = try await lab.chat(1, "--port", "28001")
+        let (open, openStatus) = try await diagnose(lab)
+        #expect(openStatus == 0 && failures(open).isEmpty, "\(open)")
+        #expect(
+            open["tcp"]?.text("message")
+                == "PeerConnect runs already and listens on TCP port 28001; 27182 is free for another one.")
+        try lab.lan(
+            "exec", "1", "nft",
+            "table inet site { chain in { type filter hook input priority 0; iifname eth0 tcp dport 28001 drop; }; }")
+        let (shut, shutStatus) = try await diagnose(lab)
+        #expect(shutStatus == 1 && failures(shut) == ["firewall"], "\(shut)")
+        let message = shut["firewall"]?.text("message") ?? ""
+        #expect(message.contains("inet site in") && message.contains("TCP port 28001"), "\(message)")
+        program.endInput()
+    }
+
     @Test(
         "A stuck daemon, no daemon and no D-Bus are told apart; the responder inside the program is enough"
     )

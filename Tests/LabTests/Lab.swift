@@ -18,7 +18,9 @@ final class Lab: Sendable {
     }
 
     /// Hosts with the script's options; goes when nobody holds it any more.
-    init(hosts: Int, _ options: String...) throws {
+    convenience init(hosts: Int, _ options: String...) throws { try self.init(hosts: hosts, options: options) }
+
+    init(hosts: Int, options: [String]) throws {
         folder = FileManager.default.temporaryDirectory.path + "/peerconnect-lab-\(UUID().uuidString.prefix(8))"
         state = folder + "/lan"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

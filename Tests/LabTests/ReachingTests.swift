@@ -55,6 +55,64 @@ struct ReachingTests {
         for program in [here, there] { try await program.event("chat.started") }
     }
 
+    @Test(
+        "A port where nobody listens, a host that is not there and a network without a route: each is said as what it is"
+    )
+    func reasons() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let here = try await lab.chat(1, "--discovery", "off")
+        for (address, reason) in [
+            ("10.77.0.2:9", "10.77.0.2:9: connection refused"),
+            ("10.77.0.200", "10.77.0.200:27182: no route to host"),
+            ("10.99.0.1", "10.99.0.1:27182: network is unreachable"),
+        ] {
+            here.send("/invite \(address)")
+            let answer = try await here.event("invite.answered", within: 5)
+            #expect(answer.text("answer") == "unreachable" && answer.text("reason") == reason, "\(answer)")
+        }
+    }
+
+    @Test("A host name that is answered late or never takes of the 5 s that an invitation has, and gets no more")
+    func slowNames() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let script = lab.folder + "/names.py"
+        try Data(Self.slowNames.utf8).write(to: URL(filePath: script))
+        let server = try lab.tool(2, "/usr/bin/python3", script)
+        try await server.event("ready")
+        // Each host has a mount namespace of its own.
+        try Data("nameserver 10.77.0.2\n".utf8).write(to: URL(filePath: lab.folder + "/resolv.conf"))
+        try lab.lan("exec", "1", "mount", "--bind", lab.folder + "/resolv.conf", "/etc/resolv.conf")
+        try lab.lan(
+            "exec", "2", "nft",
+            "table inet site { chain in { type filter hook input priority 0; tcp dport 27182 drop; }; }")
+        let here = try await lab.chat(1, "--discovery", "off")
+        for (name, reason) in [
+            ("late.example", "10.77.0.2:27182: no answer in "),
+            ("never.example", "never.example:27182: the name was not resolved in 4.75 s"),
+        ] {
+            here.send("/invite \(name)")
+            let answer = try await here.event("invite.answered", within: 5.5)
+            #expect(answer.text("reason")?.hasPrefix(reason) == true, "\(answer)")
+        }
+        server.kill(SIGKILL)
+    }
+
+    /// A name server for IPv4 that knows one name, and takes 3 s to say so.
+    private static let slowNames = """
+        import socket, threading
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.bind(("10.77.0.2", 53))
+        print('{"event":"ready"}', flush=True)
+        while True:
+            query, asker = s.recvfrom(512)
+            if b"late" not in query: continue
+            end = query.index(0, 12) + 5
+            isIPv4 = query[end - 3] == 1
+            answer = query[:2] + bytes([0x81, 0x80, 0, 1, 0, isIPv4, 0, 0, 0, 0]) + query[12:end]
+            if isIPv4: answer += bytes([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 10, 77, 0, 2])
+            threading.Timer(3, s.sendto, [answer, asker]).start()
+        """
+
     @Test("A peer that starts again at another port is reached at the new one")
     func movedPort() async throws {
         let lab = try Lab(hosts: 2)
@@ -88,7 +146,7 @@ struct ReachingTests {
         }
         for _ in 0..<5 {
             here.send("/invite \(id)")
-            for program in [here, there] { try await program.event("chat.started", within: 4) }
+            for program in [here, there] { try await program.event("chat.started", within: 2) }
             here.send("/end")
             for program in [here, there] { try await program.event("chat.ended") }
         }

@@ -126,6 +126,9 @@ final class Running: Sendable {
         if wasOpen { close(child.input) }
     }
 
+    /// The process: everything between the tests and the program replaces itself by the next.
+    var id: pid_t { child.id }
+
     func kill(_ signal: Int32) { Glibc.kill(child.id, signal) }
 
     /// The next event of this name that fits, and was not given before.

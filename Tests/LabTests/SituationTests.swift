@@ -37,7 +37,10 @@ struct SituationTests {
         }
         #expect(observer.listedNames().count == wanted.count)
         for name in ["", "   ", String(repeating: "é", count: 32)] {
-            #expect(try await guest(lab, 2, 200, name: name).exitStatus() == 2)
+            let refused = try guest(lab, 2, 200, name: name)
+            #expect(try await refused.exitStatus() == 2)
+            let reason = name.utf8.count > 63 ? "the name has 64 bytes, 63 are allowed" : "at least one character"
+            #expect(refused.lines.contains { $0.contains(reason) }, "\(refused.lines)")
         }
     }
 
@@ -50,7 +53,7 @@ struct SituationTests {
             let isBusy = round % 2 == 0
             there.send("/dnd \(isBusy ? "on" : "off")")
             try await here.comes("round \(round)'s state", within: 3) {
-                $0.all("peer.found", "peer.updated").last?.text("state") == (isBusy ? "busy" : "idle")
+                $0.listedStates()["p2"] == (isBusy ? "busy" : "idle")
             }
         }
     }
@@ -84,9 +87,11 @@ struct SituationTests {
         for program in [here, there] { try await program.event("chat.started", within: 5) }
     }
 
-    @Test("A second network that comes is used within 10 s, and a peer on both that is restarted 5 times is one row")
-    func twoNetworks() async throws {
-        let lab = try Lab(hosts: 2)
+    @Test(
+        "A second network that comes is used within 10 s, and a peer on both that is restarted 5 times is one row",
+        arguments: DiscoveryTests.BackEnd.allCases)
+    func twoNetworks(backEnd: DiscoveryTests.BackEnd) async throws {
+        let lab = try backEnd.lab(hosts: 2)
         let here = try await lab.chat(1)
         var there = try await lab.chat(2, "--accept", "all")
         let id = try #require(there.first("ready")?.text("id"))
@@ -107,6 +112,7 @@ struct SituationTests {
                     && ["%eth0]", "%eth1]"].allSatisfy { scope in addresses.contains { $0.contains(scope) } }
             }
             #expect(here.listedNames() == [id: "p2"] && there.listedNames().count == 1)
+            #expect(here.rows() == [id: 1] && Array(there.rows().values) == [1], "\(here.rows()) \(there.rows())")
             // What the run before has left on the network is no clone.
             #expect(there.count(of: "warning") == 0)
         }
@@ -114,6 +120,24 @@ struct SituationTests {
         try lab.lan("link", "2", "down")
         here.send("/invite p2")
         for program in [here, there] { try await program.event("chat.started", within: 5) }
+    }
+
+    @Test("What a killed program has left on the network is no clone to the next run, and no second row")
+    func ownRemains() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let here = try await lab.chat(1), first = try await lab.chat(2)
+        let id = try #require(first.first("ready")?.text("id"))
+        try await here.lists("p2")
+        first.kill(SIGKILL)
+        _ = try await first.exitStatus()
+        let second = try await lab.chat(2)
+        try await second.event("discovery") { $0.text("state") == "published" }
+        try await second.lists("p1")
+        // Not a wait: how long nothing is to be said of it; asking what is left there takes 5 s.
+        try await Task.sleep(for: .seconds(6))
+        #expect(second.count(of: "warning") == 0 && here.count(of: "warning") == 0)
+        #expect(here.rows() == [id: 1] && second.rows().count == 1, "\(here.rows()) \(second.rows())")
+        try await here.lists("p2", within: 1)
     }
 
     @Test("A program does not invite itself: its own port is refused by the ID it finds there")
@@ -174,6 +198,15 @@ struct SituationTests {
         }
         try lab.lan("avahi", "1", "start")
         reasons.insert(try await blind(lab))
+        let other = try guest(lab, 2, 1, name: "other", "--accept", "all")
+        let port = try #require(try await other.event("ready")["port"] as? Int)
+        let denied = try guest(lab, 1, 2, name: "denied", "--discovery", "daemon")
+        #expect(try await denied.event("ready").text("discovery") == "off")
+        let refusal = try await denied.event("discovery", within: 3) { $0.text("state") == "down" }
+        #expect(refusal.text("reason") == "D-Bus does not let avahi-daemon be asked")
+        denied.send("/invite 10.77.0.2:\(port)")
+        for program in [denied, other] { try await program.event("chat.started", within: 5) }
+        for program in [denied, other] { program.endInput() }
         try lab.lan("avahi", "1", "stop")
         bus.kill(SIGKILL)
         _ = try await bus.exitStatus()
@@ -183,7 +216,32 @@ struct SituationTests {
         try lab.lan("avahi", "1", "start")
         try await here.event("discovery", within: 10) { $0.text("state") == "published" }
         try await here.lists("p2", within: 10)
+        try await there.lists("p1", within: 10)
         #expect(here.count(of: "chat.ended") == 0)
+    }
+
+    @Test("A D-Bus that dies while the daemon is being told things is noticed, and its successor used within 10 s")
+    func busDiesInACall() async throws {
+        let lab = try Lab(hosts: 2)
+        let here = try await lab.chat(1), there = try await lab.chat(2)
+        for program in [here, there] { try await program.event("discovery") { $0.text("state") == "published" } }
+        try await here.lists("p2")
+        try await there.lists("p1")
+        // The moment matters: the call has to find D-Bus gone before the loop does.
+        for round in 1...3 {
+            let before = there.all("discovery").count { $0.text("state") == "published" }
+            there.send((0..<200).map { "/dnd " + ($0 % 2 == round % 2 ? "off" : "on") }.joined(separator: "\n"))
+            try lab.lan("bus", "2", "stop")
+            try lab.lan("bus", "2", "start")
+            try lab.lan("avahi", "2", "start")
+            try await there.comes("published again", within: 10) {
+                $0.all("discovery").count { $0.text("state") == "published" } > before
+            }
+            try await here.comes("the change meanwhile", within: 10) {
+                $0.listedStates() == ["p2": round % 2 == 1 ? "idle" : "busy"]
+            }
+        }
+        try await there.lists("p1", within: 10)
     }
 
     /// What a look that cannot work says.

@@ -74,11 +74,22 @@ struct ThreeHostTests {
         #expect(end.text("cause") == "crashed")
     }
 
-    @Test("The same with link-local IPv6 only, and an inviter that nobody can dial")
-    func narrow() async throws {
-        let lab = try Lab(hosts: 3, "--ipv6-only")
+    @Test(
+        "The same with link-local IPv6 only, and an inviter that nobody can dial",
+        arguments: DiscoveryTests.BackEnd.allCases)
+    func narrow(backEnd: DiscoveryTests.BackEnd) async throws {
+        let lab = try backEnd.lab(hosts: 3, "--ipv6-only")
         try lab.lan("shut", "1")
+        let browse = try lab.run(2, "browse", "--json", "--for", "10")
         let programs = try await lab.group(3)
+        for name in ["p1", "p3"] {
+            try await browse.lists(name, within: 10)
+            let addresses = browse.listed()[name] ?? []
+            #expect(!addresses.isEmpty && addresses.allSatisfy { $0.hasPrefix("[fe80:") && $0.contains("%eth0]:") })
+        }
+        browse.kill(SIGTERM)
+        programs[2].send("over one link")
+        for program in programs { try await program.event("message") { $0.text("text") == "over one link" } }
         let file = lab.folder + "/ten.bin"
         try lab.makeFile(file, megabytes: 10)
         programs[2].send("/send \(file)")
@@ -119,6 +130,14 @@ struct ThreeHostTests {
         defer { publisher.endInput() }
         let found = try await program.event("peer.found", within: 18) { $0.name(of: "peer") == "zoe" }
         #expect((found["addresses"] as? [String])?.contains("10.77.0.2:4000") == true)
+        let yan = try lab.tool(
+            2, "/usr/bin/avahi-publish", "-s", "yan y", "_peerconnect._tcp", "4001", "txtvers=1",
+            "id=" + String(repeating: "b", count: 51) + "a", "name=yan", "pv=1-1", "st=busy", "kind=chat",
+            "run=abcdefgh-1")
+        defer { yan.kill(SIGTERM) }
+        let published = try await program.event("peer.found", within: 10) { $0.name(of: "peer") == "yan" }
+        #expect((published["addresses"] as? [String])?.contains("10.77.0.2:4001") == true)
+        #expect(published.text("state") == "busy")
     }
 
     @Test("One shot: a file goes from send to receive, and exit codes say how it went")

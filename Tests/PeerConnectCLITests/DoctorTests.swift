@@ -1,5 +1,6 @@
 import PeerModel
 import PeerSystem
+import Synchronization
 import Testing
 
 @testable import PeerConnect
@@ -142,6 +143,49 @@ struct EmptyListHintTests {
             let lines = EmptyListHint.lines(interfaces)
             #expect(lines.count == 2 && lines.last?.contains("peerconnect doctor") == true)
         }
+    }
+
+    /// Lines that are typed at their times.
+    private final class TimedInput: LineSource {
+        private let lines: Mutex<ArraySlice<(Double, String)>>
+        private let time = Mutex(Instant(nanoseconds: 0))
+
+        init(_ lines: (Double, String)...) { self.lines = Mutex(lines[...]) }
+
+        var now: Instant { time.withLock { $0 } }
+
+        func next() async -> InputLine? {
+            guard let (seconds, text) = lines.withLock({ $0.popFirst() }) else { return nil }
+            time.withLock { $0 = Instant(nanoseconds: 0) + seconds }
+            return .text(text)
+        }
+    }
+
+    @Test("/peers says from the tenth second without anybody on why that may be, in two lines; not without discovery")
+    func peersCommand() async throws {
+        for more in [[], ["--json"], ["--discovery", "off"]] {
+            let (stage, _) = try stage()
+            let input = TimedInput((9.9, "/peers"), (10, "/who"), (10, "/peers"))
+            // The hint that comes by itself stays away.
+            var world = stage.world(sleep: { _ in throw CancellationError() })
+            world.input = input
+            world.clock = { input.now }
+            #expect(await execute(["chat"] + more, in: world) == 0)
+            let nobody = "Nobody is there yet."
+            if more.isEmpty {
+                #expect(stage.outLines == [nobody, nobody] + EmptyListHint.lines)
+            } else {
+                #expect(!(stage.out + stage.err).contains("peerconnect doctor"), "\(more)")
+            }
+        }
+        var state = ChatState()
+        let ada = ListedPeer(peer: try peer("ada", 1), number: 1, isBusy: false, kind: "chat", addresses: [])
+        for (second, event) in [(1.0, NodeEvent.peerFound(ada)), (7, .peerLost(ada, reason: "gone"))] {
+            state.note(event, at: Instant(nanoseconds: 0) + second)
+            #expect(state.listedAt == Instant(nanoseconds: 0) + second)
+        }
+        state.note(.discovery(backend: "daemon", state: .up, reason: nil), at: Instant(nanoseconds: 0) + 9)
+        #expect(state.listedAt == Instant(nanoseconds: 0) + 7)
     }
 
     @Test("A browse that could not look is no empty network: exit code 6 and the reason", arguments: [false, true])

@@ -77,6 +77,25 @@ struct DiscoveryTests {
         #expect(await withCheckedContinuation { done in one.refresh(bob.id) { done.resume(returning: $0) } } == [])
     }
 
+    @Test("An advert with the longest value of every key goes through Avahi whole")
+    func longest() async throws {
+        let name = String(repeating: "é", count: 31) + "x", ada = try Self.random("Ada"), bob = try Self.random(name)
+        let longest = Advert(
+            id: bob.id, name: name, versions: 1...Int.max, isBusy: true, kind: .inbox, run: bob.run, revision: Int.max,
+            port: 65535)
+        let events = Events()
+        let one = Self.discovery(ada) { events.add($0) }, two = Self.discovery(bob) { _ in }
+        one.start(advert: nil)
+        two.start(advert: longest)
+        await events.comes("the longest") {
+            guard case .change(.found(let peer)) = $0, peer.id == longest.id else { return false }
+            return peer.name.utf8.elementsEqual(name.utf8) && peer.edition == "\(longest.run)-\(Int.max)" && peer.isBusy
+                && peer.kind == .inbox && peer.addresses.allSatisfy { $0.port == 65535 }
+        }
+        await two.stop()
+        await one.stop()
+    }
+
     @Test("A thread that is stuck holds nobody up, and the end is waited for no longer than 2 s")
     func stuck() async throws {
         let ada = try Self.random("Ada")

@@ -1,3 +1,4 @@
+import CAvahi
 import PeerModel
 
 @testable import PeerDiscovery
@@ -87,6 +88,11 @@ final class FakeBackend: AvahiBackend {
         TXTRecord.strings(of: advert).flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
     }
 
+    /// What Avahi would be given, copied from C.
+    static func strings(of list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
+        ResolvedService(1, AVAHI_RESOLVER_FOUND, nil, 0, list)?.txt ?? []
+    }
+
     // MARK: The calls
 
     func browse(
@@ -123,6 +129,7 @@ final class FakeBackend: AvahiBackend {
     func publish(
         _ service: PublishedService, _ report: @escaping (PublishedService.State) -> Void
     ) throws(AvahiError) -> AvahiObject {
+        try service.each { _, _ in 0 }
         let object = try counted(AvahiObject.group(on: loop, report, release: release, make: make))
         published.append(service)
         let state: PublishedService.State = taken.contains(service.name) ? .collision : .established
@@ -132,6 +139,7 @@ final class FakeBackend: AvahiBackend {
 
     func update(_ object: AvahiObject, to service: PublishedService) throws(AvahiError) {
         if let refusal { throw AvahiError(reason: refusal) }
+        try service.each { _, _ in 0 }
         updated.append(service)
     }
 

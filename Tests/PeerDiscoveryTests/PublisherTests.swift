@@ -1,3 +1,4 @@
+import CAvahi
 import PeerModel
 import Testing
 
@@ -131,6 +132,54 @@ struct PublisherTests {
             scene.network.refusal = nil
             #expect(scene.loop.run { scene.reports.last == "published" })
             #expect(scene.network.published.last?.txt.contains("st=busy") == true)
+        }
+    }
+
+    @Test(
+        "A record that others would not read is refused with what is too long, and not cut",
+        arguments: [
+            (["name=" + String(repeating: "é", count: 125)], nil),
+            (
+                ["name=" + String(repeating: "é", count: 125) + "x"],
+                "the pair name of its record has 256 bytes, and 255 are allowed"
+            ),
+            (
+                [String(repeating: "k", count: 256)],
+                "the pair kkkkkkkkkkkkkkkk of its record has 256 bytes, and 255 are allowed"
+            ),
+            (["a=" + String(repeating: "x", count: 253), "b=" + String(repeating: "y", count: 141)], nil),
+            (
+                ["a=" + String(repeating: "x", count: 253), "b=" + String(repeating: "y", count: 142)],
+                "its record has 401 bytes, and 400 are allowed"
+            ),
+        ] as [([String], String?)])
+    func tooLong(txt: [String], reason: String?) {
+        let service = PublishedService(name: "Ada", port: 1, txt: txt, interfaces: [])
+        var taken: [[UInt8]] = [], refusal: String?
+        do throws(AvahiError) {
+            try service.each { _, list in
+                taken = FakeBackend.strings(of: list)
+                return 0
+            }
+        } catch {
+            refusal = error.reason
+        }
+        #expect(refusal == reason)
+        #expect(taken == (reason == nil ? txt.map { Array($0.utf8) } : []))
+    }
+
+    @Test("An advert that is too long is said to be, and a shorter one is published")
+    func tooLongAdvert() async throws {
+        try await onThread {
+            let scene = try Scene()
+            scene.publisher.attach(scene.network)
+            scene.publisher.set(try advert(1, name: String(repeating: "n", count: 300), port: 1))
+            #expect(
+                scene.reports == [
+                    "the advert was not taken (the pair name of its record has 305 bytes, and 255 are allowed)"
+                ])
+            scene.publisher.set(try advert(1, port: 1))
+            #expect(scene.loop.run { scene.reports.last == "published" })
         }
     }
 }

@@ -61,4 +61,50 @@ struct DialTests {
         #expect(order.count == 15 && Set(order).count == 15 && !order.contains(old[0]))
         #expect(Set(old.dropFirst()).isSubset(of: order))
     }
+
+    @Test("What a name's look-up takes is part of the time that a dial has, and a slow one is not called a silent peer")
+    func slowName() {
+        let address = Self.four(192, 168, 0, 2), end = Self.start + Limits.dial
+        func looking() -> Dial {
+            Dial(
+                DialID(1), expected: nil, label: "ada.example:27182", places: [], isResolving: true, isTyped: true,
+                now: Self.start, networks: Self.networks)
+        }
+        var never = looking()
+        #expect(never.next(now: Self.start + 1) == nil && !never.isHopeless)
+        #expect(never.deadline == end && never.wakeAt == end)
+        #expect(never.failure.reason == "ada.example:27182: the name was not resolved in 4.75 s")
+        var late = looking()
+        late.resolved([address], now: Self.start + 3, networks: Self.networks)
+        #expect(late.next(now: Self.start + 3) == address)
+        late.inFlight[ConnectionID(1)] = address
+        #expect(late.deadline == end && late.wakeAt == end)
+        #expect(late.failure.reason.hasPrefix("192.168.0.2:27182: no answer in 1.75 s, perhaps a firewall"))
+        never.resolved([], now: Self.start + 3, networks: Self.networks)
+        #expect(never.isHopeless && never.failure.reason.contains("no address of ada.example:27182 is known"))
+    }
+
+    @Test("An address that has not answered for 250 ms is not waited for, and 8 at most are in flight")
+    func staggered() {
+        let addresses = (1...12).map { Self.four(10, 77, 0, UInt8($0)) }
+        var dial = dial([addresses]), now = Self.start
+        for (number, address) in addresses.prefix(8).enumerated() {
+            #expect(dial.next(now: now) == address)
+            dial.inFlight[ConnectionID(UInt64(number))] = address
+            #expect(dial.next(now: now) == nil && dial.next(now: now + 0.249) == nil)
+            #expect(dial.wakeAt == (number < 7 ? now + 0.25 : dial.deadline))
+            now = now + 0.25
+        }
+        #expect(dial.next(now: now + 1) == nil)
+        dial.inFlight[ConnectionID(0)] = nil
+        dial.failed(at: addresses[0], "connection refused")
+        #expect(dial.next(now: now) == addresses[8])
+    }
+
+    @Test("When nothing is in flight any more, the next address is tried at once")
+    func allFailed() {
+        var dial = dial([[Self.four(10, 77, 0, 1), Self.four(10, 77, 0, 2)]])
+        #expect(dial.next(now: Self.start) != nil)
+        #expect(dial.next(now: Self.start) == Self.four(10, 77, 0, 2))
+    }
 }

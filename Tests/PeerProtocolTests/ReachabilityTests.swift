@@ -38,7 +38,7 @@ struct ReachabilityTests {
         #expect(isBack && !isBackAgain && peers.deadline == nil)
     }
 
-    @Test("News of it, or of the own network, make it worth asking at once, unless it is being asked")
+    @Test("News of it, or of the own network, make it worth asking at once; what is being asked is not asked twice")
     func stirred() {
         var peers = Reachability()
         _ = peers.failed(ada, at: at(0))
@@ -49,6 +49,26 @@ struct ReachabilityTests {
         peers.stirredAll(at: at(2))
         let second = peers.next(at: at(2)), stillAsked = peers.next(at: at(3))
         #expect(second == bob && stillAsked == nil)
+    }
+
+    @Test("News that come while it is being asked make it asked again at once, once, however often it failed before")
+    func stirredMeanwhile() {
+        var peers = Reachability()
+        for second in 0..<5 { _ = peers.failed(ada, at: at(Double(second))) }
+        let first = peers.next(at: at(64))
+        peers.stirred(ada, at: at(65))
+        peers.stirredAll(at: at(66))
+        let meanwhile = peers.next(at: at(67))
+        _ = peers.failed(ada, at: at(68))
+        #expect(first == ada && meanwhile == nil && peers.deadline == at(68))
+        let second = peers.next(at: at(68))
+        _ = peers.failed(ada, at: at(70))
+        #expect(second == ada && peers.deadline == at(75))
+        peers.broke(bob, at: at(71))
+        let third = peers.next(at: at(71))
+        peers.stirred(bob, at: at(72))
+        _ = peers.answered(bob)
+        #expect(third == bob && peers.deadline == at(75))
     }
 
     @Test("No more than ten are asked in a second")

@@ -75,6 +75,7 @@ struct ChatLoop {
                 PlainDisplay(run, me: session.me)
             }
         teller = ChatTeller(display, me: session.me, now: run.console.now)
+        state.listedAt = run.world.clock()
         parser = PromptParser(paths: run.world.paths, groups: run.options.groups)
     }
 
@@ -137,7 +138,7 @@ struct ChatLoop {
 
     private mutating func take(_ event: NodeEvent) {
         teller.tell(event)
-        state.note(event)
+        state.note(event, at: run.world.clock())
         switch event {
         case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
@@ -209,7 +210,7 @@ struct ChatLoop {
                     number, PeerConnectError(.noSuchPeer, "That is you yourself.", hint: "/peers lists the others."))
             }
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
-        case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text)
+        case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text, causes: whyNobody)
         case .who: teller.listMembers(number, await session.snapshot())
         case .transfers: teller.listTransfers(number, await session.snapshot())
         case .record(let request): await take(request, number: number)

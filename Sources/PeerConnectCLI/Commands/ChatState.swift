@@ -24,6 +24,8 @@ struct ChatState {
     /// Those that came before the reply that gave their number.
     private var settledEarly: Set<Int> = []
     private var endedEarly: Set<TransferID> = []
+    /// When the list of peers changed last, or began.
+    var listedAt = Instant(nanoseconds: 0)
 
     /// A text typed now waits for the chat that is about to come.
     var holdsTexts: Bool {
@@ -56,6 +58,13 @@ struct ChatState {
             // A member hears of its own offer only when the host has ordered it; it may be done by now, too.
             if endedEarly.remove(transfer) == nil { ownTransfers.insert(transfer) }
         default: break
+        }
+    }
+
+    mutating func note(_ event: NodeEvent, at now: Instant) {
+        switch event {
+        case .peerFound, .peerUpdated, .peerLost: listedAt = now
+        default: note(event)
         }
     }
 

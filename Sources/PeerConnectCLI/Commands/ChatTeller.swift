@@ -47,14 +47,14 @@ struct ChatTeller {
         display.answer(line, ChatAnswer(fields: [("help", .array(list))], table: table))
     }
 
-    func listPeers(_ line: Int, _ snapshot: NodeSnapshot, matching text: String?) {
+    /// `causes` are why the list may be empty.
+    func listPeers(_ line: Int, _ snapshot: NodeSnapshot, matching text: String?, causes: [String] = []) {
         let peers = snapshot.peers.filter { peer in
             text.map { peer.peer.name.lowercased().contains($0.lowercased()) } ?? true
         }
         let sentences = peers.map { "\(narrator.names.shown($0.peer)) (\(PlainNarrator.details(of: $0)))" }
-        answer(
-            line, [("peers", .array(peers.map(\.json)))],
-            sentences.isEmpty ? [text == nil ? "Nobody is there yet." : "Nobody of that name is there."] : sentences)
+        let nobody = snapshot.peers.isEmpty ? ["Nobody is there yet."] + causes : ["Nobody of that name is there."]
+        answer(line, [("peers", .array(peers.map(\.json)))], sentences.isEmpty ? nobody : sentences)
     }
 
     func listMembers(_ line: Int, _ snapshot: NodeSnapshot) {

@@ -57,3 +57,11 @@ enum EmptyListHint {
         return snapshot.peers.isEmpty && snapshot.chat == nil
     }
 }
+
+extension ChatLoop {
+    /// Why nobody may be listed, once nobody was for long enough.
+    var whyNobody: [String] {
+        let isEarly = run.world.clock() - state.listedAt < Double(EmptyListHint.delay.components.seconds)
+        return isEarly || run.options.discovery == .off ? [] : EmptyListHint.lines
+    }
+}

@@ -23,7 +23,9 @@ struct Dial {
     let deadline: Instant
     private(set) var nextAt: Instant
     /// Whether its host name is still being looked up.
-    let isResolving: Bool
+    private(set) var isResolving: Bool
+    /// How long its addresses can be tried.
+    private var patience = Limits.dial
     /// Whether only the hellos are wanted: nobody waits for the connection.
     let isCheck: Bool
     /// Whether its addresses were typed and not found: that nobody is there says nothing of the peer.
@@ -74,6 +76,15 @@ struct Dial {
         line(up: networks)
     }
 
+    /// Its host name is at these addresses; what the look-up took is gone.
+    mutating func resolved(
+        _ addresses: [PeerAddress], now: Instant, networks: [NetworkInterface.Prefix] = Dial.ownNetworks
+    ) {
+        isResolving = false
+        patience = max(0, deadline - now)
+        add([addresses], networks: networks)
+    }
+
     /// The next address to try now, if it is time for one.
     mutating func next(now: Instant) -> PeerAddress? {
         guard !waiting.isEmpty, inFlight.count < Limits.dialsInFlight, now >= nextAt || inFlight.isEmpty else {
@@ -100,11 +111,15 @@ struct Dial {
 
     /// What to say when it is over.
     var failure: DialFailure {
+        guard !isResolving else {
+            return DialFailure(.unreachable, "\(label): the name was not resolved in \(Limits.dial) s")
+        }
         guard !failures.isEmpty || !inFlight.isEmpty else {
             return DialFailure(.unreachable, "no address of \(label) is known; is it running, and on this network?")
         }
+        let time = (patience * 100).rounded() / 100
         let silent = inFlight.values.map { address in
-            "\(address): no answer in \(Limits.dial) s, perhaps a firewall there drops TCP port \(address.port)"
+            "\(address): no answer in \(time) s, perhaps a firewall there drops TCP port \(address.port)"
         }
         let list = failures.map { "\($0.address): \($0.reason)" } + silent.sorted()
         return DialFailure(worst, list.joined(separator: "; "))

@@ -27,11 +27,12 @@ extension NodeEngine {
                         id, expected: expected, label: address.description, places: [[address]], isTyped: true,
                         now: BootClock.now()))
             case .name(let name):
-                // Kept while the name is looked up, so that it can be given up.
-                dials[id] = Dial(
-                    id, expected: expected, label: name, places: [], isResolving: true, isTyped: true,
-                    now: BootClock.now() + Limits.dial)
-                Task { await lookUp(id, name, port, expected: expected) }
+                // It begins with the look-up, which so has a part of the same time and can be given up.
+                begin(
+                    Dial(
+                        id, expected: expected, label: "\(name):\(port)", places: [], isResolving: true, isTyped: true,
+                        now: BootClock.now()))
+                Task { await lookUp(id, name, port) }
             }
         }
     }
@@ -53,13 +54,11 @@ extension NodeEngine {
         carryOutEffects()
     }
 
-    private func lookUp(_ id: DialID, _ name: String, _ port: UInt16, expected: PeerID?) async {
+    private func lookUp(_ id: DialID, _ name: String, _ port: UInt16) async {
         let addresses = await Resolver.resolve(name, port: port)
-        guard dials.removeValue(forKey: id) != nil else { return }
-        begin(
-            Dial(
-                id, expected: expected, label: "\(name):\(port)", places: [addresses], isTyped: true,
-                now: BootClock.now()))
+        guard dials[id] != nil else { return }
+        dials[id]?.resolved(addresses, now: BootClock.now())
+        advance(id)
         carryOutEffects()
     }
 

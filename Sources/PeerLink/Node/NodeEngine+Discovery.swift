@@ -128,11 +128,8 @@ extension NodeEngine {
 
     private func saw(_ peer: NearbyPeer) {
         nearby[peer.id] = peer
-        guard !reachability.isHidden(peer.id) else {
-            reachability.stirred(peer.id, at: BootClock.now())
-            return rearm()
-        }
-        list(peer)
+        reachability.stirred(peer.id, at: BootClock.now())
+        if reachability.isHidden(peer.id) { rearm() } else { list(peer) }
     }
 
     private func list(_ peer: NearbyPeer) {
