@@ -3,7 +3,7 @@ import Testing
 
 /// Invitations that cross on the network: everyone types within 50 ms.
 @Suite(
-    "Crossing invitations", .serialized, .timeLimit(.minutes(5)),
+    "Crossing invitations", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct CrossingTests {
     /// Chat programs that see each other, in the order of their IDs.

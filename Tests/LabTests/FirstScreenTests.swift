@@ -3,7 +3,7 @@ import Testing
 
 /// The built program in terminals that keep a screen, before there is a chat, on hosts with discovery.
 @Suite(
-    "The first screen", .serialized, .timeLimit(.minutes(5)),
+    "The first screen", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: (Tmux.obstacle ?? Lab.obstacle) == nil, Comment(rawValue: Tmux.obstacle ?? Lab.obstacle ?? "")))
 struct FirstScreenTests {
     private static let sizes = [(80, 24), (40, 10)]

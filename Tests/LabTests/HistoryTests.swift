@@ -4,7 +4,7 @@ import Testing
 
 /// What is kept of chats and peers, across processes and hosts.
 @Suite(
-    "History and known peers", .serialized, .timeLimit(.minutes(5)),
+    "History and known peers", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct HistoryTests {
     /// Two programs in a chat that the first one hosts.

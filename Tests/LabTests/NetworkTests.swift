@@ -3,7 +3,7 @@ import Testing
 
 /// Machines with more, or less, than one cable to one network.
 @Suite(
-    "Networks of all kinds", .serialized, .timeLimit(.minutes(5)),
+    "Networks of all kinds", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct NetworkTests {
     /// Runs a command on a host and waits for its end.

@@ -4,7 +4,7 @@ import Testing
 
 /// Peers that are listed and cannot be reached, and the way to them when they can.
 @Suite(
-    "Reaching peers", .serialized, .timeLimit(.minutes(5)),
+    "Reaching peers", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct ReachingTests {
     @Test("A machine that died is hidden within 10 s of a failed invitation, and listed again when it is back")

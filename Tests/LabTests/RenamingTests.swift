@@ -3,7 +3,7 @@ import Testing
 
 /// A name that changes while the program runs.
 @Suite(
-    "A new name on real hosts", .serialized, .timeLimit(.minutes(5)),
+    "A new name on real hosts", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct RenamingTests {
     @Test("Others see the new name within 3 s, under the same ID and number, and both sides get the same words")

@@ -4,7 +4,7 @@ import Testing
 
 /// What users run into with names, ports and a machine that has no daemon, has slept or lies.
 @Suite(
-    "Situations of discovery", .serialized, .timeLimit(.minutes(5)),
+    "Situations of discovery", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct SituationTests {
     /// A further program on a host, as another user would run it.

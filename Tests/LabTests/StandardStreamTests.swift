@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The built program where what it writes goes nowhere; needs no network.
-@Suite("Standard output that is closed or full", .timeLimit(.minutes(2)))
+@Suite("Standard output that is closed or full", .timeLimit(.minutes(8)))
 struct StandardStreamTests {
     @Test(
         "It exits 1 and says why, and nothing it opens takes the place of what is closed; a reader that leaves is no news",

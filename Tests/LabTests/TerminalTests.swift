@@ -4,7 +4,7 @@ import Testing
 
 /// The built program at a pseudo-terminal; needs no network.
 @Suite(
-    "The program at a terminal", .timeLimit(.minutes(5)),
+    "The program at a terminal", .timeLimit(.minutes(8)),
     .enabled(if: access("/usr/bin/script", X_OK) == 0, "needs script(1)"))
 struct TerminalTests {
     enum Way: String, CaseIterable, CustomTestStringConvertible {

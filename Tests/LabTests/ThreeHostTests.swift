@@ -4,7 +4,7 @@ import Testing
 
 /// The main job on several hosts: real discovery, real processes of the built program.
 @Suite(
-    "Hosts of one network", .serialized, .timeLimit(.minutes(5)),
+    "Hosts of one network", .serialized, .timeLimit(.minutes(8)),
     .enabled(if: Lab.obstacle == nil, Comment(rawValue: Lab.obstacle ?? "")))
 struct ThreeHostTests {
     @Test("A member's line and files reach everyone, and the sender hears that they were verified")

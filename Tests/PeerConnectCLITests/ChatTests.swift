@@ -4,7 +4,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The chat command off a terminal: lines in, events and answers out.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct ChatTests {
     private let me, ada: Peer
     private let chat: ChatID

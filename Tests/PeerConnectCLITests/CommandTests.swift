@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct CommandLineTests {
     private func stage() throws -> Stage { Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9)))) }
 

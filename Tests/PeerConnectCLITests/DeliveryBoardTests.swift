@@ -6,7 +6,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The lines of a `send` at a terminal.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct DeliveryBoardTests {
     private final class Terminal: Sendable {
         let time = Mutex<Int64>(1000)

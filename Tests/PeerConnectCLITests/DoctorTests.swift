@@ -115,7 +115,7 @@ struct DoctorTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct EmptyListHintTests {
     private func stage() throws -> (Stage, ScriptedSession) {
         let node = ScriptedSession(me: try peer("me", 9))

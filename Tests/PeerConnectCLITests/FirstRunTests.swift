@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The question for the name, at a terminal.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct FirstRunTests {
     private func stage() throws -> Stage { Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9)))) }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The history and the known peers: written by one run, read by others.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct HistoryCommandTests {
     private let me, ada, eve: Peer
     private let chat: ChatID

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct InputHistoryFileTests {
     private final class Place {
         let path = FileManager.default.temporaryDirectory.path + "/peerconnect-input-\(UUID().uuidString.prefix(8))"

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// Ctrl-C where the terminal keeps its line mode.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct InterruptTests {
     private let me, ada: Peer
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// What a run keeps and shows by its settings and options.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct KeepingTests {
     private let me, ada: Peer
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// How a chat at a live terminal is left, and that it can always be.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct LeavingTests {
     private static let ctrlC = "\u{3}", ctrlD = "\u{4}"
     private let me, ada: Peer

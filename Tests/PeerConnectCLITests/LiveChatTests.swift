@@ -6,7 +6,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The chat command at a terminal that is scripted: keys in, what is written out.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct LiveChatTests {
     private let me, ada: Peer
     private let chat: ChatID
@@ -161,7 +161,7 @@ struct LiveChatTests {
         let (_, first) = await run(node: ScriptedSession(me: me)) {
             await terminal.output(until: "> ")
             terminal.type("/peers something\r")
-            await terminal.output(until: "Nobody of that name")
+            await terminal.output(until: "Nobody is there yet.")
             terminal.send(.ended)
         }
         let file = first.home.stateFolder + "/" + InputHistoryFile.name

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct OneShotTests {
     @Test("Browse prints each peer as a row, and leaves no identity behind")
     func browse() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// The chat command at a terminal that keeps its own line mode.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct PlainModeTests {
     private let me, ada: Peer
     private let chat: ChatID

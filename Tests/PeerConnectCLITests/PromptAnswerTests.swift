@@ -5,7 +5,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// What lines at the prompt are answered with.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct PromptAnswerTests {
     private let me, ada, bob: Peer
     private let chat: ChatID

@@ -4,7 +4,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// What a script can rely on, whatever the command.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct ScriptTests {
     private func stage() throws -> Stage { Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9)))) }
 

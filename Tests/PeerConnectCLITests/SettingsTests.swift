@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct SettingsTests {
     private func stage(_ settings: String?) throws -> Stage {
         Stage(home: ScriptedHome(node: ScriptedSession(me: try peer("me", 9)), settings: settings))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerConnectCLI
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct VerifyAndNameTests {
     private let me, ada: Peer
     /// Those of the IDs of 32 ones and 32 nines, from an implementation of another hand (Python's hashlib).

@@ -6,7 +6,7 @@ import Testing
 @testable import PeerConnectCLI
 
 /// Small things that are said, or were not.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct WordingTests {
     private let me, ada: Peer
 

@@ -6,7 +6,7 @@ import PeerStore
 import Testing
 
 /// What is told to a journal is in the records, in order.
-@Suite("The journal", .timeLimit(.minutes(5)))
+@Suite("The journal", .timeLimit(.minutes(8)))
 final class JournalTests {
     let folder = FileManager.default.temporaryDirectory.path + "/peerconnect-journal-\(UUID().uuidString.prefix(8))"
     let me: Peer, ada: Peer, eve: Peer

@@ -12,7 +12,7 @@ import Testing
         return try Node(identity: Identity(displayName: DisplayName(name)), settings: settings)
     }
 
-    @Test("Two nodes meet at an address, talk, and end", .timeLimit(.minutes(5)))
+    @Test("Two nodes meet at an address, talk, and end", .timeLimit(.minutes(8)))
     func talk() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: true)
         _ = try await ada.start()
@@ -33,7 +33,7 @@ import Testing
         return nil
     }
 
-    @Test("An offer whose task is cancelled ends, also when nobody answers", .timeLimit(.minutes(5)))
+    @Test("An offer whose task is cancelled ends, also when nobody answers", .timeLimit(.minutes(8)))
     func cancelledOffer() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
         _ = try await ada.start()
@@ -50,7 +50,7 @@ import Testing
         await bob.stop()
     }
 
-    @Test("An offer that is taken back while its files are looked at invites nobody", .timeLimit(.minutes(5)))
+    @Test("An offer that is taken back while its files are looked at invites nobody", .timeLimit(.minutes(8)))
     func takenBack() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
         _ = try await ada.start()
@@ -78,7 +78,7 @@ import Testing
         await bob.stop()
     }
 
-    @Test("Who stops while an offer waits ends it", .timeLimit(.minutes(5)))
+    @Test("Who stops while an offer waits ends it", .timeLimit(.minutes(8)))
     func stoppedOffer() async throws {
         let ada = try node("Ada", acceptsAll: false), bob = try node("Bob", acceptsAll: false)
         _ = try await ada.start()

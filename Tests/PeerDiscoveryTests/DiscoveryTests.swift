@@ -6,7 +6,7 @@ import Testing
 @testable import PeerDiscovery
 
 /// The embedded back end on the loopback interface of this machine, where it can disturb nobody.
-@Suite("Discovery inside this process", .serialized, .timeLimit(.minutes(5)))
+@Suite("Discovery inside this process", .serialized, .timeLimit(.minutes(8)))
 struct DiscoveryTests {
     final class Events: Sendable {
         private let all = Mutex<[DiscoveryEvent]>([])

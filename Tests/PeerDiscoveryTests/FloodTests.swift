@@ -4,7 +4,7 @@ import Testing
 @testable import PeerDiscovery
 
 /// Thousands of adverts that somebody made up, and a real peer among them.
-@Suite("A flood of adverts", .timeLimit(.minutes(5)))
+@Suite("A flood of adverts", .timeLimit(.minutes(8)))
 struct FloodTests {
     typealias Scene = ServiceBrowserTests.Scene
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerDiscovery
 
-@Suite("The own advert", .timeLimit(.minutes(5)))
+@Suite("The own advert", .timeLimit(.minutes(8)))
 struct PublisherTests {
     final class Scene {
         let loop: PollLoop

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerDiscovery
 
-@Suite("Finding peers", .timeLimit(.minutes(5)))
+@Suite("Finding peers", .timeLimit(.minutes(8)))
 struct ServiceBrowserTests {
     /// What a browser on a fake network has told.
     final class Scene {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerStore
 
-@Suite(.timeLimit(.minutes(5))) struct KillTests {
+@Suite(.timeLimit(.minutes(8))) struct KillTests {
     @Test("A process killed in the middle of writing loses nothing that was written", arguments: [false, true])
     func killed(hasLog: Bool) async throws {
         let folder = try TemporaryFolder()

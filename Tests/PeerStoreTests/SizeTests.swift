@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerStore
 
-@Suite(.timeLimit(.minutes(5))) struct SizeTests {
+@Suite(.timeLimit(.minutes(8))) struct SizeTests {
     @Test("A hundred thousand messages are opened and searched in less than a second")
     func large() throws {
         let folder = try TemporaryFolder()

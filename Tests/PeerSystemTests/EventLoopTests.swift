@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(8))) struct EventLoopTests {
     @Test("Timers fire in the order of their times, whatever order they were set in")
     func timers() async throws {
         let loop = try EventLoop()

@@ -2,7 +2,7 @@ import PeerSystem
 import Synchronization
 import Testing
 
-@Suite("The queue of events", .timeLimit(.minutes(5)))
+@Suite("The queue of events", .timeLimit(.minutes(8)))
 struct EventQueueTests {
     @Test("Everything comes out in order, what waits at the end too, and then it is over for good")
     func order() async {

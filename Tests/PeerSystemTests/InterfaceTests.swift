@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct InterfaceTests {
+@Suite(.timeLimit(.minutes(8))) struct InterfaceTests {
     @Test("The loopback interface is listed with its address and its network")
     func current() throws {
         let interface = try #require(NetworkInterface.current().first { $0.isLoopback })

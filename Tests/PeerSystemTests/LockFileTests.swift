@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct LockFileTests {
+@Suite(.timeLimit(.minutes(8))) struct LockFileTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: "lock-\(UUID())").path
 
     private func tryElsewhere() throws -> Int32 {

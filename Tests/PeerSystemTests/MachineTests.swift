@@ -2,7 +2,7 @@ import PeerSystem
 import Testing
 
 /// What is found out about the machine without changing it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(8)))
 struct MachineTests {
     @Test("A child's output and status come back, and one that does not end is ended")
     func children() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct MonitorTests {
+@Suite(.timeLimit(.minutes(8))) struct MonitorTests {
     @Test("A monitor wakes whoever waits for its change")
     func wakes() throws {
         let monitor = Monitor(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct ProcessTests {
+@Suite(.timeLimit(.minutes(8))) struct ProcessTests {
     @Test("A process dies of the signal it is told to die of, also if it is blocked and ignored")
     func dies() async {
         await #expect(processExitsWith: .signal(SIGTERM)) { Signals.die(of: SIGTERM) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct ReadinessTests {
+@Suite(.timeLimit(.minutes(8))) struct ReadinessTests {
     @Test("A descriptor with something to read is told of again until it is read")
     func levels() async throws {
         let loop = try EventLoop()

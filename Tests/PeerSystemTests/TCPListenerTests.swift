@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct TCPListenerTests {
+@Suite(.timeLimit(.minutes(8))) struct TCPListenerTests {
     @Test("A port that is taken is an error that says so")
     func takenPort() throws {
         let first = try TCPListener(port: 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeerSystem
 
-@Suite(.timeLimit(.minutes(5))) struct TCPTests {
+@Suite(.timeLimit(.minutes(8))) struct TCPTests {
     private static func receive(_ raw: CInt) throws -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 64)
         let count = try buffer.withUnsafeMutableBytes { try TCPSocket.receive(raw, into: $0) }

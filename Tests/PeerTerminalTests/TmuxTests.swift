@@ -6,7 +6,7 @@ import Testing
 @testable import PeerTerminal
 
 /// What is printed, in a terminal that people use.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: access("/usr/bin/tmux", X_OK) == 0, "needs tmux"))
+@Suite(.timeLimit(.minutes(8)), .enabled(if: access("/usr/bin/tmux", X_OK) == 0, "needs tmux"))
 struct TmuxTests {
     @Test("A link that is longer than the window is copied whole, and another width leaves the live area as it was")
     func link() throws {

@@ -67,7 +67,7 @@ struct IdentityStoreTests {
         #expect(try home.store.list().count == 2)
     }
 
-    @Test("Eight threads that ask for a new name at once all get the same identity", .timeLimit(.minutes(5)))
+    @Test("Eight threads that ask for a new name at once all get the same identity", .timeLimit(.minutes(8)))
     func concurrentCreation() throws {
         for round in 1...40 {
             let name = try DisplayName("name \(round)"), store = home.store
@@ -83,7 +83,7 @@ struct IdentityStoreTests {
         #expect(try home.store.list().count == 40)
     }
 
-    @Test("Processes that ask for a new name at once all get the same identity", .timeLimit(.minutes(5)))
+    @Test("Processes that ask for a new name at once all get the same identity", .timeLimit(.minutes(8)))
     func concurrentProcesses() async throws {
         let path = home.path
         await withTaskGroup { group in

@@ -55,7 +55,7 @@ extension NodeEngine {
 @Suite("A host that alters files on their way") struct AlteringHostTests {
     @Test(
         "A piece that the host changed is refused and the host named, with or without a matching hash",
-        .timeLimit(.minutes(5)), arguments: [false, true])
+        .timeLimit(.minutes(8)), arguments: [false, true])
     func alteredPiece(withHash: Bool) async throws {
         let folder = try TemporaryFolder()
         let content = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 11) }
@@ -90,7 +90,7 @@ extension NodeEngine {
 
     @Test(
         "A sender that alters what it signed is not taken for the host that passes it on",
-        .timeLimit(.minutes(5)), arguments: [false, true])
+        .timeLimit(.minutes(8)), arguments: [false, true])
     func alteringSender(withHash: Bool) async throws {
         let folder = try TemporaryFolder()
         let content = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 11) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerLink
 
-@Suite("Files that change while they are sent", .timeLimit(.minutes(5))) struct ChangingFilesTests {
+@Suite("Files that change while they are sent", .timeLimit(.minutes(8))) struct ChangingFilesTests {
     /// Writes over some bytes of a file in place, as an editor may.
     private func overwrite(_ path: String, at offset: Int) throws {
         let raw = open(path, O_WRONLY)

@@ -8,7 +8,7 @@ import Testing
 @testable import PeerLink
 
 @Suite("The first frames of a connection") struct GreetingTests {
-    @Test("A refusal arrives whole, whatever the other side goes on sending", .timeLimit(.minutes(5)))
+    @Test("A refusal arrives whole, whatever the other side goes on sending", .timeLimit(.minutes(8)))
     func refusal() async throws {
         let node = try TestNode("host"), other = try ScriptedPeer("other")
         let port = try #require(try await node.engine.start())
@@ -25,7 +25,7 @@ import Testing
         await node.engine.stop()
     }
 
-    @Test("Whoever shows the own key is warned of, and sent away before it can ask anything", .timeLimit(.minutes(5)))
+    @Test("Whoever shows the own key is warned of, and sent away before it can ask anything", .timeLimit(.minutes(8)))
     func ownKey() async throws {
         let node = try TestNode("host"), clone = try ScriptedPeer("host", key: node.identity.key)
         let port = try #require(try await node.engine.start())
@@ -46,7 +46,7 @@ import Testing
         await node.engine.stop()
     }
 
-    @Test("A hello says where its sender can be reached", .timeLimit(.minutes(5)))
+    @Test("A hello says where its sender can be reached", .timeLimit(.minutes(8)))
     func addresses() async throws {
         let node = try TestNode("host"), other = try ScriptedPeer("other")
         let port = try #require(try await node.engine.start())

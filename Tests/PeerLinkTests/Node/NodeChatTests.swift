@@ -23,7 +23,7 @@ import Testing
         return (host, nodes, address)
     }
 
-    @Test("A line of a member reaches everyone and is delivered", .timeLimit(.minutes(5)))
+    @Test("A line of a member reaches everyone and is delivered", .timeLimit(.minutes(8)))
     func relay() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
         #expect(await members[0].engine.perform(.say("hello"), line: 7).isDone)
@@ -37,7 +37,7 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
-    @Test("Everyone who stops a node waits until it has stopped", .timeLimit(.minutes(5)))
+    @Test("Everyone who stops a node waits until it has stopped", .timeLimit(.minutes(8)))
     func stoppedTwice() async throws {
         let (host, members, _) = try await chat(["ada"])
         await withTaskGroup { group in
@@ -55,7 +55,7 @@ import Testing
 
     @Test(
         "Who does not take its events is not flooded: peers wait for it, and nothing is lost when it does",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(8)))
     func slowReader() async throws {
         // Without a reader of its own, as an application that is busy.
         let identity = LocalIdentity.unique(displayName: try DisplayName("slow"))
@@ -86,7 +86,7 @@ import Testing
         await slow.stop()
     }
 
-    @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(5)))
+    @Test("A member that leaves leaves the rest, and the host's end is everyone's", .timeLimit(.minutes(8)))
     func ends() async throws {
         let (host, members, _) = try await chat(["ada", "bob"])
         #expect(await members[0].engine.perform(.leave, line: nil).isDone)
@@ -99,7 +99,7 @@ import Testing
         for node in [host] + members { await node.engine.stop() }
     }
 
-    @Test("Someone in a chat answers busy, and is free again after it", .timeLimit(.minutes(5)))
+    @Test("Someone in a chat answers busy, and is free again after it", .timeLimit(.minutes(8)))
     func busy() async throws {
         let (host, members, reference) = try await chat(["ada"])
         let stranger = try TestNode("stranger")
@@ -115,7 +115,7 @@ import Testing
         for node in [host, stranger] + members { await node.engine.stop() }
     }
 
-    @Test("A key that is not the expected one is named", .timeLimit(.minutes(5)))
+    @Test("A key that is not the expected one is named", .timeLimit(.minutes(8)))
     func wrongKey() async throws {
         let real = try TestNode("real"), other = try TestNode("other")
         let reference = try await real.start()
@@ -128,7 +128,7 @@ import Testing
         for node in [real, other, caller] { await node.engine.stop() }
     }
 
-    @Test("Two that invite each other at once end in one chat", .timeLimit(.minutes(5)), arguments: 0..<20)
+    @Test("Two that invite each other at once end in one chat", .timeLimit(.minutes(8)), arguments: 0..<20)
     func mutual(_ round: Int) async throws {
         let left = try TestNode("left"), right = try TestNode("right")
         let toLeft = try await left.start(), toRight = try await right.start()
@@ -159,7 +159,7 @@ extension NodeEvent {
 
 @Suite("Goodbyes") struct GoodbyeTests {
     @Test(
-        "Who leaves while lines pour in has left, and is not called crashed", .timeLimit(.minutes(5)), arguments: 0..<10
+        "Who leaves while lines pour in has left, and is not called crashed", .timeLimit(.minutes(8)), arguments: 0..<10
     )
     func leavingInAFlood(_ round: Int) async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }

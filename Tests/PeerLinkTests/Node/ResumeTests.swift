@@ -103,7 +103,7 @@ private struct Pair {
     }
 }
 
-@Suite("Transfers that go on after a restart", .timeLimit(.minutes(5))) struct ResumeTests {
+@Suite("Transfers that go on after a restart", .timeLimit(.minutes(8))) struct ResumeTests {
     private static let size = 40 << 20
 
     private func file(_ name: String, in folder: TemporaryFolder) throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerLink
 
-@Suite("Transfers through a host that go on after a restart", .timeLimit(.minutes(5))) struct ResumeThroughHostTests {
+@Suite("Transfers through a host that go on after a restart", .timeLimit(.minutes(8))) struct ResumeThroughHostTests {
     private func send(_ path: String, on stage: TransferStage) async throws -> (TransferID, GatedStore) {
         #expect(await stage["ada"].engine.perform(.send(paths: [path], to: []), line: nil).isDone)
         _ = try await stage["host"].next("an offer") { $0.offer }

@@ -73,7 +73,7 @@ extension NodeEngine {
     }
 }
 
-@Suite("Disks that take their time", .timeLimit(.minutes(5))) struct SlowLandingTests {
+@Suite("Disks that take their time", .timeLimit(.minutes(8))) struct SlowLandingTests {
     private func send(_ path: String, by name: String, on stage: TransferStage) async throws {
         #expect(await stage[name].engine.perform(.send(paths: [path], to: []), line: nil).isDone)
     }

@@ -11,7 +11,7 @@ import Testing
     private static let line = String(repeating: "x", count: Limits.text)
 
     @Test(
-        "Who does not read for a while is waited for: nobody leaves, and every line arrives", .timeLimit(.minutes(5)),
+        "Who does not read for a while is waited for: nobody leaves, and every line arrives", .timeLimit(.minutes(8)),
         arguments: [true, false])
     func waitedFor(isHostWriting: Bool) async throws {
         let count = 320
@@ -40,7 +40,7 @@ import Testing
         for node in [host, member] { await node.engine.stop() }
     }
 
-    @Test("Who takes nothing at all is dropped as timed out, and the others go on", .timeLimit(.minutes(5)))
+    @Test("Who takes nothing at all is dropped as timed out, and the others go on", .timeLimit(.minutes(8)))
     func neverReads() async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
         let dead = try ScriptedPeer("dead"), isOver = Monitor(false)
@@ -61,7 +61,7 @@ import Testing
         for node in [host, member] { await node.engine.stop() }
     }
 
-    @Test("Two that both stop reading go on as soon as they read again, however long it took", .timeLimit(.minutes(5)))
+    @Test("Two that both stop reading go on as soon as they read again, however long it took", .timeLimit(.minutes(8)))
     func bothPaused() async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
         _ = try await host.start()
@@ -83,7 +83,7 @@ import Testing
         for node in [host, member] { await node.engine.stop() }
     }
 
-    @Test("A goodbye arrives behind all that was said before, however long that takes", .timeLimit(.minutes(5)))
+    @Test("A goodbye arrives behind all that was said before, however long that takes", .timeLimit(.minutes(8)))
     func lateGoodbye() async throws {
         let count = 48
         let host = try TestNode("host"), slow = try ScriptedPeer("slow")

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A key alone does not keep a connection: who does not invite is sent away", .timeLimit(.minutes(5)))
+    @Test("A key alone does not keep a connection: who does not invite is sent away", .timeLimit(.minutes(8)))
     func silence() async throws {
         let node = try TestNode("host")
         let port = try #require(try await node.engine.start())
@@ -52,7 +52,7 @@ import Testing
         await node.engine.stop()
     }
 
-    @Test("A first frame that is no invitation ends the connection at once", .timeLimit(.minutes(5)))
+    @Test("A first frame that is no invitation ends the connection at once", .timeLimit(.minutes(8)))
     func noInvitation() async throws {
         let node = try TestNode("host")
         let port = try #require(try await node.engine.start())

@@ -18,7 +18,7 @@ import Testing
         return Hello(run: run, name: try DisplayName(name), port: 0, addresses: [])
     }
 
-    @Test("Nothing that follows the ticket is lost, however much has come already", .timeLimit(.minutes(5)))
+    @Test("Nothing that follows the ticket is lost, however much has come already", .timeLimit(.minutes(8)))
     func nothingIsLost() throws {
         let listener = try TCPListener(port: 0)
         let address = PeerAddress(.v4([127, 0, 0, 1]), port: listener.port)

@@ -106,7 +106,7 @@ extension NodeEngine {
     }
 }
 
-@Suite("Transfers between nodes", .timeLimit(.minutes(5))) struct TransferTests {
+@Suite("Transfers between nodes", .timeLimit(.minutes(8))) struct TransferTests {
     private func offer(_ path: String, by name: String, on stage: TransferStage) async throws {
         #expect(await stage[name].engine.perform(.send(paths: [path], to: []), line: nil).isDone)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PeerLink
 
-@Suite("Dialling a data connection", .timeLimit(.minutes(5))) struct DataRouteTests {
+@Suite("Dialling a data connection", .timeLimit(.minutes(8))) struct DataRouteTests {
     /// What the listener sends in its first frames.
     enum Greeting: String, CaseIterable, Sendable {
         case hello, unknownFirst, refusal, otherVersions
