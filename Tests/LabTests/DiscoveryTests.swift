@@ -191,6 +191,21 @@ struct DiscoveryTests {
         #expect(seen.contains(";peerconnect-") && seen.contains("\"name=alone\""))
     }
 
+    @Test("Three programs on two hosts without the daemon all see each other, and one has both others in its chat")
+    func threeAlone() async throws {
+        let lab = try Lab(hosts: 2, "--no-avahi")
+        let one = try await lab.chat(1, "--port", "0"), two = try await lab.chat(2, "--accept", "all")
+        let other = try lab.run(1, "chat", "--json", "--name", "other", "--port", "0", "--accept", "all")
+        for (program, names) in [(one, ["p2", "other"]), (two, ["p1", "other"]), (other, ["p1", "p2"])] {
+            for name in names { try await program.lists(name) }
+        }
+        one.send("/invite other p2")
+        for program in [one, two, other] {
+            let members = try await program.event("chat.started")["members"] as? [Running.Event]
+            #expect(members?.count == 2)
+        }
+    }
+
     @Test("A program that ends is gone from the others' lists within 2 s", arguments: BackEnd.allCases)
     func goodbye(backEnd: BackEnd) async throws {
         let lab = try backEnd.lab(hosts: 2)
