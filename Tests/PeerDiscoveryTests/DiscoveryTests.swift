@@ -111,6 +111,7 @@ struct DiscoveryTests {
         for _ in 0..<100 { discovery.update(ada) }
         #expect(clock.now - start < .seconds(1))
         await discovery.stop()
-        #expect(clock.now - start < .seconds(8))  // 2 s, on a machine that has little time
+        // 2 s, on a machine that has little time; without a limit it would be for ever.
+        #expect(clock.now - start < .seconds(30))
     }
 }
