@@ -109,7 +109,7 @@ struct DiscoveryTests {
         await events.comes("up") { _ in true }
         let start = clock.now
         for _ in 0..<100 { discovery.update(ada) }
-        #expect(clock.now - start < .seconds(1))
+        #expect(clock.now - start < .seconds(5))
         await discovery.stop()
         // 2 s, on a machine that has little time; without a limit it would be for ever.
         #expect(clock.now - start < .seconds(30))

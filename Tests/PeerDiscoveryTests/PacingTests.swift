@@ -45,23 +45,24 @@ struct PacingTests {
         try await onThread {
             let loop = try #require(PollLoop()), clock = ContinuousClock()
             let pacer = CallPacer(on: loop)
-            var left = 40, turns: [(begin: ContinuousClock.Instant, end: ContinuousClock.Instant)] = []
+            var left = 40
+            var turns: [(begin: ContinuousClock.Instant, end: ContinuousClock.Instant, calls: Duration)] = []
             let part = CallPacer.Part(seconds: 0.01) { limit in
-                let begin = clock.now
+                let begin = clock.now, before = loop.timeInCalls
                 repeat {
                     loop.call { block(0.006) }
                     left -= 1
                 } while left > 0 && clock.now < limit
-                turns.append((begin, clock.now))
+                turns.append((begin, clock.now, loop.timeInCalls - before))
                 return left > 0
             }
             pacer.does([part])
             pacer.wake()
             #expect(loop.run { left == 0 })
             for (earlier, later) in zip(turns, turns.dropFirst()) {
-                #expect(later.begin - earlier.end >= (earlier.end - earlier.begin) * 0.9)
+                #expect(later.begin - earlier.end >= min(earlier.calls, .milliseconds(250)) * 0.9)
             }
-            #expect(turns.count >= 10)
+            #expect(turns.count > 1)
         }
     }
 
@@ -81,12 +82,12 @@ struct PacingTests {
             #expect(loop.run { turns == 1 })
             loop.pass(0.05)
             for round in 2...3 {
-                // As many calls as an hour has; a second tells as much.
-                loop.call { block(1) }
+                // As many calls as an hour has; three seconds tell as much.
+                loop.call { block(3) }
                 let start = clock.now
                 pacer.wake()
                 #expect(loop.run { turns == round })
-                #expect(clock.now - start < .seconds(0.5))
+                #expect(clock.now - start < .seconds(2))
             }
         }
     }
