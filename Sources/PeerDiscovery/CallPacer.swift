@@ -1,6 +1,6 @@
 /// Decides when many calls of Avahi's are made: for a moment at a time, and then the network is listened to.
 ///
-/// avahi-daemon answers each after a millisecond, and after many when it is busy, and as long the thread hears nothing. With
+/// avahi-daemon answers each after a millisecond, and after many when it is busy; until then the thread hears nothing. With
 /// calls alone it would learn of a newcomer only when all others have been asked.
 final class CallPacer {
     /// One kind of calls.

@@ -109,7 +109,10 @@ final class Publisher {
         guard let backend, let advert else { return }
         indices = PublishedService.indices(of: interfaces)
         do {
-            group = try backend.publish(service(advert)) { [weak self] in self?.changed($0) }
+            // What becomes of the former one while it stays says nothing of this.
+            group = try backend.publish(service(advert)) { [weak self, name] in
+                if let self, name == self.name { changed($0) }
+            }
         } catch {
             if error.isCollision { collided() } else { fail(error.reason) }
         }

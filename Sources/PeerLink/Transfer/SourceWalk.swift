@@ -118,7 +118,7 @@ package struct SourceWalk: ~Copyable {
         let shown = SafeText.line(path)
         return PeerConnectError(
             .unreadable, "\(shown) cannot be read: \(error.reason).",
-            hint: "Check the rights of it and of the folders on the way: namei -l '\(shown)'", cause: error)
+            hint: "Check its rights and those of the folders on the way; namei -l shows them.", cause: error)
     }
 
     // MARK: What is in a folder
