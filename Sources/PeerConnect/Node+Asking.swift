@@ -1,9 +1,15 @@
 /// The commands as calls: each does what `perform` does with the command of its name, and throws what its reply names.
+///
+/// A chat need be named only in a node that may be in several (`NodeSettings.maximumChats`); `ambiguous` says so.
 extension Node {
-    /// Invites all of these into a new chat, or into the one this peer hosts; the chat starts when all have answered.
+    /// Invites all of these into a new chat, which starts when all have answered, or into one that this peer hosts.
+    ///
+    /// That one is named, or is the only chat the node may be in.
     ///
     /// - Throws: `no-such-peer`, `ambiguous`, `too-many`, or `busy` in somebody else's chat.
-    public func invite(_ peers: [PeerReference]) async throws(PeerConnectError) { try await ask(.invite(peers)) }
+    public func invite(_ peers: [PeerReference], into chat: ChatID? = nil) async throws(PeerConnectError) {
+        try await ask(.invite(peers), in: chat)
+    }
 
     /// Starts the chat now, with those who have accepted.
     public func startChat() async throws(PeerConnectError) { try await ask(.start) }
@@ -17,20 +23,22 @@ extension Node {
     /// Says something to everyone in the chat: 1 byte to 16 KiB.
     ///
     /// - Returns: The number that comes back as `ref` in the line's own events.
-    /// - Throws: `no-chat`, `too-long`.
+    /// - Throws: `no-chat`, `ambiguous`, `too-long`.
     @discardableResult
-    public func say(_ text: String) async throws(PeerConnectError) -> Int {
-        guard case .message(let ref) = try await ask(.say(text)) else { return 0 }
+    public func say(_ text: String, in chat: ChatID? = nil) async throws(PeerConnectError) -> Int {
+        guard case .message(let ref) = try await ask(.say(text), in: chat) else { return 0 }
         return ref
     }
 
     /// Offers files and folders to these members of the chat, or to all.
     ///
     /// - Returns: The transfer that its events name.
-    /// - Throws: `no-chat`, `no-such-file`, `unreadable`, `too-many`, `too-long`.
+    /// - Throws: `no-chat`, `ambiguous`, `no-such-file`, `unreadable`, `too-many`, `too-long`.
     @discardableResult
-    public func send(_ paths: [String], to peers: [PeerReference] = []) async throws(PeerConnectError) -> TransferID? {
-        guard case .offered(let transfer) = try await ask(.send(paths: paths, to: peers)) else { return nil }
+    public func send(
+        _ paths: [String], to peers: [PeerReference] = [], in chat: ChatID? = nil
+    ) async throws(PeerConnectError) -> TransferID? {
+        guard case .offered(let transfer) = try await ask(.send(paths: paths, to: peers), in: chat) else { return nil }
         return transfer
     }
 
@@ -38,14 +46,14 @@ extension Node {
     public func cancel(_ item: ItemReference? = nil) async throws(PeerConnectError) { try await ask(.cancel(item)) }
 
     /// Leaves the chat as a member; `usage` for its host, who can only end it.
-    public func leave() async throws(PeerConnectError) { try await ask(.leave) }
+    public func leave(_ chat: ChatID? = nil) async throws(PeerConnectError) { try await ask(.leave, in: chat) }
 
     /// Ends the chat for all as its host, or takes open invitations back.
-    public func endChat() async throws(PeerConnectError) { try await ask(.end) }
+    public func endChat(_ chat: ChatID? = nil) async throws(PeerConnectError) { try await ask(.end, in: chat) }
 
     @discardableResult
-    private func ask(_ command: NodeCommand) async throws(PeerConnectError) -> Reply {
-        let reply = await perform(command)
+    private func ask(_ command: NodeCommand, in chat: ChatID? = nil) async throws(PeerConnectError) -> Reply {
+        let reply = await perform(command, in: chat)
         if case .failed(let error) = reply { throw error }
         return reply
     }

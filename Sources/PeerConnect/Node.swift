@@ -65,9 +65,10 @@ public final class Node: Sendable {
     /// Does what is asked.
     ///
     /// Events it causes at once are in `events` before the reply; with a line, the reply is an event too, behind them.
+    /// What is done in a chat is done in the one that is named, or in the only one there is.
     @discardableResult
-    public func perform(_ command: NodeCommand, line: Int? = nil) async -> Reply {
-        await engine.perform(command, line: line)
+    public func perform(_ command: NodeCommand, in chat: ChatID? = nil, line: Int? = nil) async -> Reply {
+        await engine.perform(command, in: chat, line: line)
     }
 
     /// Takes whom the user knows, trusts and blocks; until then everyone is new.

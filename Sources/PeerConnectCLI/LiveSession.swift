@@ -20,7 +20,9 @@ struct LiveSession: NodeSession {
         return SessionStart(port: ready.port, discovery: ready.discovery)
     }
 
-    func perform(_ command: NodeCommand, line: Int?) async -> Reply { await node.perform(command, line: line) }
+    func perform(_ command: NodeCommand, in chat: ChatID?, line: Int?) async -> Reply {
+        await node.perform(command, in: chat, line: line)
+    }
 
     func know(_ acquaintances: Acquaintances) async { await node.know(acquaintances) }
 

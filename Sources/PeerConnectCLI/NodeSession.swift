@@ -10,7 +10,9 @@ protocol NodeSession: Sendable {
 
     func start() async throws(PeerConnectError) -> SessionStart
     /// With a line, `.reply` with that line comes in `events`, after the events the command caused at once.
-    func perform(_ command: NodeCommand, line: Int?) async -> Reply
+    ///
+    /// What is done in a chat is done in this one; without a name in the only one there is.
+    func perform(_ command: NodeCommand, in chat: ChatID?, line: Int?) async -> Reply
     /// Takes whom the user knows, trusts and blocks from now on.
     func know(_ acquaintances: Acquaintances) async
     /// Goes by another name from now on; the stored identity is the home's business.

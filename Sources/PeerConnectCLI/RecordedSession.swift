@@ -49,7 +49,9 @@ final class RecordedSession: NodeSession {
         return start
     }
 
-    func perform(_ command: NodeCommand, line: Int?) async -> Reply { await session.perform(command, line: line) }
+    func perform(_ command: NodeCommand, in chat: ChatID?, line: Int?) async -> Reply {
+        await session.perform(command, in: chat, line: line)
+    }
 
     func know(_ acquaintances: Acquaintances) async {
         await session.know(acquaintances)

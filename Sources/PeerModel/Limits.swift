@@ -44,6 +44,8 @@ package enum Limits {
     // Chat.
     package static let peersByDefault = 7
     package static let peersAtMost = 64
+    /// At once: each has a connection for every member, and descriptors are few (1,024 for a process, by default).
+    package static let chatsAtMost = 16
     package static let answer = 30.0
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0

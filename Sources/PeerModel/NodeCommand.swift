@@ -1,7 +1,11 @@
 /// What an application, or a person at the prompt, asks of a node.
+///
+/// What is done in a chat is done in the one named along with it, or in the only one there is.
 @nonexhaustive
 public enum NodeCommand: Sendable {
-    /// Invites all of these into a new chat, or into the one this peer hosts.
+    /// Invites all of these into a new chat, or into the one that is named and that this peer hosts.
+    ///
+    /// When there may be no further one, an unnamed chat is the one this peer hosts.
     case invite([PeerReference])
     /// Starts the chat now, with those who accepted so far.
     case start
@@ -47,11 +51,11 @@ public enum ItemReference: Hashable, Sendable {
 public struct NodeSnapshot: Sendable {
     /// The peers in the list, by number.
     public var peers: [ListedPeer] = []
-    /// The chat this peer is in: its role, host and members (all but the host).
-    public var chat: (id: ChatID, role: ChatRole, host: Peer, members: [Peer])?
+    /// The chats this peer is in, in the order they began: its role, host and members (all but the host).
+    public var chats: [(id: ChatID, role: ChatRole, host: Peer, members: [Peer])] = []
     /// Invitations that wait for an answer of this peer.
     public var invitations: [(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?, known: Standing)] = []
-    /// Transfers of this chat, oldest first.
+    /// Transfers of these chats, by number.
     public var transfers: [TransferState] = []
 
     package init() {}

@@ -128,6 +128,8 @@ public struct ChatMessage: Sendable {
 public struct FileOffer: Sendable {
     /// The number the user may type, for the offer and its transfer.
     public let number: Int
+    /// The chat it is offered in.
+    public let chat: ChatID
     /// The transfer that an acceptance starts.
     public let transfer: TransferID
     /// The sender.
@@ -142,9 +144,11 @@ public struct FileOffer: Sendable {
     public let line: Int?
 
     package init(
-        number: Int, transfer: TransferID, from: Peer, to: [Peer], isMine: Bool, summary: OfferSummary, line: Int?
+        number: Int, chat: ChatID, transfer: TransferID, from: Peer, to: [Peer], isMine: Bool, summary: OfferSummary,
+        line: Int?
     ) {
         self.number = number
+        self.chat = chat
         self.transfer = transfer
         self.from = from
         self.to = to

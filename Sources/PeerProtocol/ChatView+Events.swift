@@ -40,7 +40,7 @@ extension ChatView {
         _ body: OfferBody, by author: PeerID, isEarlier: Bool, line: Int?, numbers: inout ItemNumbers
     ) -> [Effect] {
         let offer = FileOffer(
-            number: numbers.next(), transfer: body.transfer, from: peer(author),
+            number: numbers.next(), chat: chat, transfer: body.transfer, from: peer(author),
             to: body.recipients.filter { $0 != author }.map(peer), isMine: author == me.id, summary: body.summary,
             line: line)
         let key = participants[author]?.key ?? []

@@ -116,7 +116,7 @@ extension NodeMachine {
     }
 
     /// Says a line in the chat.
-    package mutating func say(_ text: String, line: Int?, at moment: Moment) -> Reply {
+    package mutating func say(_ text: String, in chat: ChatID? = nil, line: Int?, at moment: Moment) -> Reply {
         let size = text.utf8.count
         guard size > 0 else {
             return .failed(PeerConnectError(.usage, "An empty line says nothing.", hint: "Give it a text."))
@@ -125,43 +125,57 @@ extension NodeMachine {
             let message = "The line has \(size) bytes; at most \(Limits.text) can be sent."
             return .failed(PeerConnectError(.tooLong, message, hint: "Send it as a file: /send PATH."))
         }
-        return state(.say(text: text), line: line, at: moment)
+        return state(.say(text: text), in: chat, line: line, at: moment)
     }
 
     /// Offers files to the chat; the body names its recipients.
-    package mutating func offer(_ body: OfferBody, line: Int?, at moment: Moment) -> Reply {
-        guard currentView.map({ $0.openOwnOffers < Limits.openOffers }) ?? true else {
+    package mutating func offer(
+        _ body: OfferBody, in chat: ChatID? = nil, line: Int?, at moment: Moment
+    ) -> Reply {
+        let view = (try? self.chat(chat).get()).flatMap(view(of:))
+        guard view.map({ $0.openOwnOffers < Limits.openOffers }) ?? true else {
             return .failed(
                 PeerConnectError(
                     .tooMany, "\(Limits.openOffers) of your offers are open.", hint: "Cancel one: /cancel N."))
         }
-        if case .failed(let error) = state(.offer(body), line: line, at: moment) { return .failed(error) }
+        if case .failed(let error) = state(.offer(body), in: chat, line: line, at: moment) { return .failed(error) }
         return .offered(body.transfer)
     }
 
-    private mutating func state(_ body: Statement.Body, line: Int?, at moment: Moment) -> Reply {
-        guard let id = chat else { return .failed(Self.notInChat) }
-        let ref = nextRef()
-        withMember(id) { chat, _ in chat.state(body, ref: ref, line: line, at: moment) }
-        withHost(id) { $0.state(body, ref: ref, line: line, at: moment, numbers: &$1) }
-        return .message(ref: ref)
+    private mutating func state(
+        _ body: Statement.Body, in chat: ChatID?, line: Int?, at moment: Moment
+    ) -> Reply {
+        switch self.chat(chat) {
+        case .failure(let error): return .failed(error)
+        case .success(let id):
+            let ref = nextRef()
+            withMember(id) { chat, _ in chat.state(body, ref: ref, line: line, at: moment) }
+            withHost(id) { $0.state(body, ref: ref, line: line, at: moment, numbers: &$1) }
+            return .message(ref: ref)
+        }
     }
 
-    /// The chat this peer is in.
-    package var chat: ChatID? {
-        slots.first {
-            switch $0.value {
-            case .hosting, .member: true
-            case .inviting, .joining: false
-            }
-        }?.key
+    /// The chat that is meant: the named one, if it runs, or the only one.
+    package func chat(_ named: ChatID?) -> Result<ChatID, PeerConnectError> {
+        guard let chat = named ?? chats.first else { return .failure(Self.notInChat) }
+        guard chats.contains(chat) else { return .failure(Self.isOver) }
+        guard named != nil || chats.count == 1 else {
+            return .failure(
+                PeerConnectError(
+                    .ambiguous, "You are in \(chats.count) chats.",
+                    hint: "Say which: /switch N; /chats lists them."))
+        }
+        return .success(chat)
     }
 
-    /// The chat this peer is in, as everyone in it sees it.
-    package var currentView: ChatView? { chat.flatMap(view(of:)) }
+    /// The chat that began first, as everyone in it sees it.
+    package var currentView: ChatView? { chats.first.flatMap(view(of:)) }
 
     package static let notInChat = PeerConnectError(
         .noChat, "You are not in a chat.", hint: "Invite someone: /invite PEER…; /peers lists who is here.")
+
+    package static let isOver = PeerConnectError(
+        .noChat, "That chat is over.", hint: "Invite its people again: /invite PEER…")
 
     package mutating func cancel(_ item: Item?, at moment: Moment) -> Reply {
         let running = records().filter { !$0.1.isDone }.map { ($0.1.offer.number, $0.1.offer.from.id, $0) }
@@ -181,20 +195,22 @@ extension NodeMachine {
         }
     }
 
-    package mutating func leave(at moment: Moment) -> Reply {
+    /// Leaves the chat as a member, or else takes back an acceptance.
+    package mutating func leave(_ chat: ChatID? = nil, at moment: Moment) -> Reply {
+        let chat = self.chat(chat)
+        if case .success(let id) = chat, case .member = slots[id] {
+            withMember(id) { chat, _ in chat.leave() }
+            return .done
+        }
         if let (id, joining) = joining {
             effects += [.send(joining.connection, .leave), .close(joining.connection)]
             leaveJoining(id, joining, reason: "withdrawn", at: moment)
             return .done
         }
-        guard let id = chat else { return .failed(Self.notInChat) }
-        guard case .member = slots[id] else {
-            return .failed(
-                PeerConnectError(
-                    .usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
-        }
-        withMember(id) { chat, _ in chat.leave() }
-        return .done
+        if case .failure(let error) = chat { return .failed(error) }
+        return .failed(
+            PeerConnectError(
+                .usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
     }
 
     private var joining: (ChatID, Joining)? {
@@ -205,19 +221,23 @@ extension NodeMachine {
     /// Whether an acceptance still waits for its chat.
     var isJoining: Bool { joining != nil }
 
-    package mutating func end(at moment: Moment) -> Reply {
-        if let id = chat {
-            guard case .hosting = slots[id] else {
-                return .failed(
-                    PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
-            }
+    /// Ends the chat as its host, or else takes back the own invitations to one that has not started.
+    package mutating func end(_ chat: ChatID? = nil, at moment: Moment) -> Reply {
+        let chat = self.chat(chat)
+        if case .success(let id) = chat, case .hosting = slots[id] {
             withHost(id) { chat, _ in chat.end() }
             return .done
         }
-        guard openRound() != nil else { return .failed(Self.notInviting) }
-        withdrawRounds()
-        reconsiderHeld(at: moment)
-        return .done
+        if slots.values.contains(where: { if case .inviting = $0 { true } else { false } }) {
+            withdrawRounds()
+            reconsiderHeld(at: moment)
+            return .done
+        }
+        return switch chat {
+        case .success:
+            .failed(PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
+        case .failure(let error): .failed(error.code == .noChat ? Self.notInviting : error)
+        }
     }
 
     /// The program stops: everyone is told.
@@ -232,10 +252,12 @@ extension NodeMachine {
         }
     }
 
+    /// Everyone in the chat, the host first.
+    package func everyone(in chat: ChatID) -> [Peer] { view(of: chat).map { [$0.host] + $0.members } ?? [] }
+
     /// Who would get an offer made now: these, or all others in the chat.
-    package func recipients(_ wanted: [PeerID]) -> Result<[PeerID], PeerConnectError> {
-        guard let view = currentView else { return .failure(Self.notInChat) }
-        let present = ([view.host] + view.members).map(\.id).filter { $0 != me.peer.id }
+    package func recipients(_ wanted: [PeerID], in chat: ChatID) -> Result<[PeerID], PeerConnectError> {
+        let present = everyone(in: chat).map(\.id).filter { $0 != me.peer.id }
         if let stranger = wanted.first(where: { !present.contains($0) }) {
             return .failure(
                 PeerConnectError(.noSuchPeer, "\(stranger.short) is not in this chat.", hint: "/who lists who is."))
@@ -245,15 +267,15 @@ extension NodeMachine {
 
     package func snapshot() -> NodeSnapshot {
         var snapshot = NodeSnapshot()
-        if let view = currentView {
-            let role: ChatRole = view.host.id == me.peer.id ? .host : .member
-            snapshot.chat = (view.chat, role, view.host, view.members)
-            snapshot.transfers = view.transferOrder.compactMap { view.transfers[$0] }.map { record in
+        let views = chats.compactMap(view(of:))
+        snapshot.chats = views.map { ($0.chat, $0.isHost ? .host : .member, $0.host, $0.members) }
+        snapshot.transfers = views.flatMap { view in view.transferOrder.compactMap { view.transfers[$0] } }
+            .sorted { $0.offer.number < $1.offer.number }
+            .map { record in
                 TransferState(
                     offer: record.offer, isOpen: record.standing(of: me.peer.id) == .open, isRunning: !record.isDone,
                     results: record.results)
             }
-        }
         snapshot.invitations = questions.map { question in
             let from = question.from.peer
             return (

@@ -149,7 +149,7 @@ extension NodeMachine {
         }
         // Whatever chat has this ID is another one, and this peer is in it: the inviter may not take its place.
         guard slots[question.invite.chat] == nil else { return answer(question, .busy, at: moment) }
-        giveWay(at: moment)
+        if isCrossing || slots.count >= settings.maximumChats { giveWay(at: moment) }
         guard let name = try? DisplayName(me.peer.name) else { return }
         let join = Join(
             chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce,
@@ -240,7 +240,7 @@ extension NodeMachine {
         guard case .joining(let joining) = slots[welcome.chat], joining.connection == connection else { return }
         do throws(Violation) {
             let chat = try MemberChat(welcome, me: me, joining: joining, environment: environment)
-            slots[welcome.chat] = .member(chat)
+            begin(.member(chat), in: welcome.chat)
             crossed = [:]  // what was wanted has come about; from now on invitations are asked about again
             effects.append(chat.started)
             settleYielded(in: chat.view)

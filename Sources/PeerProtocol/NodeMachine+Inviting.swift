@@ -36,11 +36,11 @@ extension NodeMachine {
         let line: Int?
     }
 
-    /// Invites peers into a new chat, or into the one this peer hosts.
+    /// Invites peers into a new chat, or into one this peer hosts: the named one, or the only one that it may be in.
     package mutating func invite(
         _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil,
         answerWithin seconds: Double = Limits.answer, stallAfter patience: Double? = nil,
-        line: Int?, at moment: Moment
+        into hosted: ChatID? = nil, line: Int?, at moment: Moment
     ) -> Reply {
         let terms = Terms(
             purpose: purpose, offer: offer, answerWithin: seconds, stallAfter: patience, line: line)
@@ -48,7 +48,7 @@ extension NodeMachine {
             giveWay(to: question, with: all, terms, at: moment)
             return .done
         }
-        let chat = openSlot(for: purpose)
+        let chat = openSlot(for: purpose, hosted)
         if chat == nil, slots.count >= settings.maximumChats { return .failed(busyError) }
         do throws(PeerConnectError) {
             ask(try newcomers(among: all, in: chat), in: chat, terms, at: moment)
@@ -134,17 +134,19 @@ extension NodeMachine {
         return round
     }
 
-    /// The chat that is hosted, or will be once all have answered: more can be invited into it.
-    private func openSlot(for purpose: Purpose) -> ChatID? {
+    /// A chat that is hosted, or will be once all have answered: more can be invited into it.
+    private func openSlot(for purpose: Purpose, _ wanted: ChatID?) -> ChatID? {
         guard purpose == .chat else { return nil }
-        return slots.first { slot in
-            switch slot.value {
-            case .hosting: true
-            case .inviting(let round): round.purpose == .chat
-            case .joining, .member: false
-            }
-        }?.key
+        if let wanted, isHosting(wanted) { return wanted }
+        let coming = slots.first { if case .inviting(let round) = $0.value { round.purpose == .chat } else { false } }
+        if let coming { return coming.key }
+        // Where another one is possible, nobody is led into a chat that was not named.
+        return slots.count < settings.maximumChats ? nil : only(chats.filter(isHosting))
     }
+
+    private func isHosting(_ chat: ChatID) -> Bool { if case .hosting = slots[chat] { true } else { false } }
+
+    private func only(_ chats: [ChatID]) -> ChatID? { chats.count == 1 ? chats[0] : nil }
 
     private var busyError: PeerConnectError {
         let isWaiting = slots.values.contains { if case .joining = $0 { true } else { false } }
@@ -152,7 +154,10 @@ extension NodeMachine {
             ? PeerConnectError(
                 .busy, "You have accepted an invitation, and its chat is about to start.",
                 hint: "Wait for it, or withdraw with /leave.")
-            : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
+            : chats.count > 1
+                ? PeerConnectError(
+                    .busy, "You are in \(chats.count) chats already.", hint: "Leave one first: /leave or /end.")
+                : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 
     func round(in chat: ChatID) -> InvitationRound? {

@@ -27,7 +27,7 @@ extension NodeMachine {
         let host = HostChat(
             chat: chat, me: me, purpose: round.purpose, line: round.lines.first ?? nil, patience: round.patience,
             environment: environment)
-        slots[chat] = .hosting(host, round)
+        begin(.hosting(host, round), in: chat)
         crossed = [:]
     }
 
@@ -82,9 +82,10 @@ extension NodeMachine {
         return .done
     }
 
+    /// The one whose chat has not started, or else one into a running chat.
     func openRound() -> (ChatID, InvitationRound)? {
-        for id in slots.keys { if let round = round(in: id) { return (id, round) } }
-        return nil
+        let open = slots.keys.compactMap { id in round(in: id).map { (id, $0) } }
+        return open.first { !chats.contains($0.0) } ?? open.first
     }
 
     static let notInviting = PeerConnectError(

@@ -32,6 +32,8 @@ package struct NodeMachine: Sendable {
     let environment: Environment
     package var settings: Policy
     var slots: [ChatID: Slot] = [:]
+    /// The chats this peer is in, in the order they began.
+    package private(set) var chats: [ChatID] = []
     var questions: [Question] = []
     /// Invitations of larger peers that were invited too: unanswered until the own invitation to them is.
     var held: [Question] = []
@@ -156,6 +158,17 @@ package struct NodeMachine: Sendable {
 
     // MARK: Chats
 
+    /// From here on this peer is in a chat, until its slot says that it is over.
+    mutating func begin(_ slot: Slot, in id: ChatID) {
+        slots[id] = slot
+        chats.append(id)
+    }
+
+    private mutating func leaveSlot(_ id: ChatID) {
+        slots[id] = nil
+        chats.removeAll { $0 == id }
+    }
+
     private func hostConnection(of peer: PeerID, in chat: ChatID) -> ConnectionID? {
         guard case .hosting(let host, _) = slots[chat] else { return nil }
         return host.connections[peer]
@@ -171,7 +184,7 @@ package struct NodeMachine: Sendable {
             effects += round.withdraw(.withdrawn, all: true)
             effects += round.done(in: nil)
         }
-        slots[id] = chat.isOver ? nil : .hosting(chat, round)
+        if chat.isOver { leaveSlot(id) } else { slots[id] = .hosting(chat, round) }
     }
 
     /// Changes a chat this peer is a member of; a chat that is over leaves the slot.
@@ -179,7 +192,7 @@ package struct NodeMachine: Sendable {
         guard case .member(var chat) = slots[id] else { return }
         slots[id] = nil
         effects += body(&chat, &numbers)
-        slots[id] = chat.isOver ? nil : .member(chat)
+        if chat.isOver { leaveSlot(id) } else { slots[id] = .member(chat) }
     }
 
     // MARK: Time

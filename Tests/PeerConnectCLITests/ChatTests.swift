@@ -69,7 +69,7 @@ struct ChatTests {
     func ownOffer() throws {
         let transfer = try transferID(7)
         let offer = FileOffer(
-            number: 1, transfer: transfer, from: me, to: [ada], isMine: true,
+            number: 1, chat: chat, transfer: transfer, from: me, to: [ada], isMine: true,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: 2)
         let done = NodeEvent.fileDone(
             transfer: transfer, results: [TransferResult(peer: ada, status: .verified, reason: nil)], line: 2)
@@ -204,7 +204,7 @@ struct ChatTests {
     func transfers() async throws {
         let transfer = TransferID(try digest(5))
         let offer = FileOffer(
-            number: 2, transfer: transfer, from: me, to: [ada], isMine: true,
+            number: 2, chat: chat, transfer: transfer, from: me, to: [ada], isMine: true,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: 1)
         for (status, code) in [(TransferStatus.verified, Int32(0)), (.declined, 5)] {
             let node = ScriptedSession(me: me) { _, _ in ([.fileOffered(offer)], .offered(transfer)) }
@@ -235,7 +235,7 @@ struct ChatTests {
     @Test("At a terminal quitting a chat is confirmed, and accepting without a number reads out what is open")
     func terminal() async throws {
         var snapshot = listed()
-        snapshot.chat = (chat, .host, me, [ada])
+        snapshot.chats = [(chat, .host, me, [ada])]
         snapshot.invitations = [(4, ada, .chat, nil, .known)]
         let node = node(snapshot: snapshot)
         let stage = Stage(

@@ -96,7 +96,7 @@ struct DeliveryBoardTests {
         node.emit(
             .fileOffered(
                 FileOffer(
-                    number: 1, transfer: transfer, from: me, to: [ada], isMine: true,
+                    number: 1, chat: try chatID(3), transfer: transfer, from: me, to: [ada], isMine: true,
                     summary: OfferSummary(name: "g.log", size: 100, files: 1), line: nil)),
             .fileProgress(try progress(10)))
         let stage = Stage(home: ScriptedHome(node: node))

@@ -192,7 +192,10 @@ final class ScriptedSession: NodeSession {
     private let discovery: String
     private let hang: Hang
     private let state = Mutex(
-        (commands: [String](), attempts: [PeerReference: Int](), isStopped: false, known: [Acquaintances]()))
+        (
+            commands: [String](), chats: [ChatID?](), attempts: [PeerReference: Int](), isStopped: false,
+            known: [Acquaintances]()
+        ))
 
     init(
         me: Peer, snapshot: NodeSnapshot = NodeSnapshot(), startError: PeerConnectError? = nil,
@@ -215,6 +218,8 @@ final class ScriptedSession: NodeSession {
 
     /// What it was asked, in order.
     var commands: [String] { state.withLock { $0.commands } }
+    /// The chat that each of these was for.
+    var chats: [ChatID?] { state.withLock { $0.chats } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     func emit(_ events: NodeEvent...) { for event in events { continuation.yield(event) } }
@@ -224,8 +229,11 @@ final class ScriptedSession: NodeSession {
         return SessionStart(port: 27182, discovery: discovery)
     }
 
-    func perform(_ command: NodeCommand, line: Int?) async -> Reply {
-        state.withLock { $0.commands.append("\(command)") }
+    func perform(_ command: NodeCommand, in chat: ChatID?, line: Int?) async -> Reply {
+        state.withLock {
+            $0.commands.append("\(command)")
+            $0.chats.append(chat)
+        }
         let (events, reply) = answer(command, line)
         for event in events { continuation.yield(event) }
         if let line { continuation.yield(.reply(line: line, reply)) }

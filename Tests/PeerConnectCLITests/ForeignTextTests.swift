@@ -20,7 +20,7 @@ struct ForeignTextTests {
         var narrator = PlainNarrator(me: me)
         let transfer = try transferID(1)
         let offer = FileOffer(
-            number: 4, transfer: transfer, from: eve, to: [me], isMine: false,
+            number: 4, chat: try chatID(3), transfer: transfer, from: eve, to: [me], isMine: false,
             summary: OfferSummary(name: name, size: 1, files: 1), line: nil)
         let result = TransferResult(peer: me, status: .verified)
         let files = ReceivedFiles(

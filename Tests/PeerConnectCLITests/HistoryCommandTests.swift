@@ -27,14 +27,14 @@ struct HistoryCommandTests {
         let transfer = try transferID(7)
         var snapshot = NodeSnapshot()
         snapshot.peers = [ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])]
-        snapshot.chat = (chat, .member, ada, [me])
+        snapshot.chats = [(chat, .member, ada, [me])]
         let node = ScriptedSession(me: me, snapshot: snapshot)
         node.emit(
             .chatStarted(chat: chat, role: .member, host: ada, members: [me]),
             message(1, ada, "the heron\nhas landed"), message(2, me, "Gänsehaut"),
             .fileOffered(
                 FileOffer(
-                    number: 1, transfer: transfer, from: ada, to: [me], isMine: false,
+                    number: 1, chat: chat, transfer: transfer, from: ada, to: [me], isMine: false,
                     summary: OfferSummary(name: "plan.pdf", size: 9, files: 1), line: nil)),
             .fileReceived(
                 ReceivedFiles(transfer: transfer, from: ada, paths: ["/d/plan.pdf"], size: 9, mended: [], skipped: [])))
@@ -116,7 +116,7 @@ struct HistoryCommandTests {
             .chatStarted(chat: chat, role: .host, host: me, members: [ada, bob]),
             .fileOffered(
                 FileOffer(
-                    number: 1, transfer: transfer, from: me, to: [ada, bob], isMine: true,
+                    number: 1, chat: chat, transfer: transfer, from: me, to: [ada, bob], isMine: true,
                     summary: OfferSummary(name: "plan.pdf", size: 9, files: 1), line: nil)),
             .fileAnswered(transfer: transfer, peer: bob, accepted: false, automatic: false),
             .fileDone(

@@ -31,7 +31,7 @@ struct InterruptTests {
         arguments: [true, false])
     func chat(isInChat: Bool) async throws {
         var snapshot = NodeSnapshot()
-        if isInChat { snapshot.chat = (try chatID(3), .host, me, [ada]) }
+        if isInChat { snapshot.chats = [(try chatID(3), .host, me, [ada])] }
         let node = ScriptedSession(me: me, snapshot: snapshot)
         let stage = Stage(home: ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)]))
         let (left, leave) = AsyncStream.makeStream(of: Void.self)

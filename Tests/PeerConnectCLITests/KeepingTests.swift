@@ -25,7 +25,7 @@ struct KeepingTests {
             .message(ChatMessage(chat: chat, seq: 1, from: ada, text: text, sent: 0, ref: nil, line: nil)),
             .fileOffered(
                 FileOffer(
-                    number: 1, transfer: transfer, from: ada, to: [me], isMine: false,
+                    number: 1, chat: chat, transfer: transfer, from: ada, to: [me], isMine: false,
                     summary: OfferSummary(name: "plan.pdf", size: 9, files: 1), line: nil)))
         let stage = Stage(home: ScriptedHome(node: node, settings: settings, in: owner))
         var world = stage.world()

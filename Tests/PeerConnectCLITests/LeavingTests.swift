@@ -83,7 +83,7 @@ struct LeavingTests {
     @Test("A second Ctrl-D leaves a chat with members")
     func endOfInput() async {
         var snapshot = NodeSnapshot()
-        snapshot.chat = (id: chat, role: .host, host: me, members: [ada])
+        snapshot.chats = [(id: chat, role: .host, host: me, members: [ada])]
         let node = ScriptedSession(me: me, snapshot: snapshot)
         let (code, _) = await run(node) { _ in
             await join(node)

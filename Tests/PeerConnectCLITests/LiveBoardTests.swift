@@ -35,7 +35,8 @@ import Testing
 
     private func offer(_ number: Int, from: Peer, to: Peer..., name: String = "photos") throws -> FileOffer {
         FileOffer(
-            number: number, transfer: try transferID(UInt8(number)), from: from, to: to, isMine: from.id == me.id,
+            number: number, chat: chat, transfer: try transferID(UInt8(number)), from: from, to: to,
+            isMine: from.id == me.id,
             summary: OfferSummary(name: name, size: 1000, files: 1), line: nil)
     }
 

@@ -84,7 +84,7 @@ struct LiveChatTests {
     @Test("Ctrl-C says what would end, and a second one leaves; Ctrl-D is /quit; Ctrl-Z stops")
     func ways() async {
         var snapshot = NodeSnapshot()
-        snapshot.chat = (id: chat, role: .host, host: me, members: [ada])
+        snapshot.chats = [(id: chat, role: .host, host: me, members: [ada])]
         let node = ScriptedSession(me: me, snapshot: snapshot)
         let (code, stage) = await run("--color", "never", node: node) {
             await terminal.output(until: "> ")
@@ -218,7 +218,7 @@ struct LiveChatTests {
     func tinyFile() async throws {
         let node = ScriptedSession(me: me), bob = try peer("bob", 2)
         let offer = FileOffer(
-            number: 1, transfer: try transferID(7), from: me, to: [ada, bob], isMine: true,
+            number: 1, chat: chat, transfer: try transferID(7), from: me, to: [ada, bob], isMine: true,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: 1)
         let results = [
             TransferResult(peer: ada, status: .verified, reason: nil),

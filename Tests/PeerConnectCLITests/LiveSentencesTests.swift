@@ -33,7 +33,7 @@ struct LiveSentencesTests {
     @Test("The ink says what kind of line it is")
     func table() {
         let offer = FileOffer(
-            number: 1, transfer: transfer, from: ada, to: [me], isMine: false,
+            number: 1, chat: chat, transfer: transfer, from: ada, to: [me], isMine: false,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: nil)
         let received = ReceivedFiles(
             transfer: transfer, from: ada, paths: ["/d/f"], size: 1, mended: [], skipped: [])

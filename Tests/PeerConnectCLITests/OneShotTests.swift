@@ -165,7 +165,8 @@ struct OneShotTests {
             .inviteReceived(number: 3, from: ada, purpose: .file, offer: summary, known: .known),
             .fileOffered(
                 FileOffer(
-                    number: 3, transfer: transfer, from: ada, to: [me], isMine: false, summary: summary, line: nil)))
+                    number: 3, chat: try chatID(3), transfer: transfer, from: ada, to: [me], isMine: false,
+                    summary: summary, line: nil)))
         if status == .verified {
             node.emit(
                 .fileReceived(

@@ -22,7 +22,8 @@ struct PlainModeTests {
 
     private func offer(_ number: Int, from: Peer, to: Peer) throws -> FileOffer {
         FileOffer(
-            number: number, transfer: try transferID(UInt8(number)), from: from, to: [to], isMine: from.id == me.id,
+            number: number, chat: chat, transfer: try transferID(UInt8(number)), from: from, to: [to],
+            isMine: from.id == me.id,
             summary: OfferSummary(name: "f", size: 1, files: 1), line: nil)
     }
 
@@ -162,7 +163,7 @@ struct PlainModeTests {
     func blocking(isMember: Bool) async throws {
         var snapshot = NodeSnapshot()
         snapshot.peers = [ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])]
-        snapshot.chat = (chat, .member, isMember ? ada : try peer("bob", 2), [me])
+        snapshot.chats = [(chat, .member, isMember ? ada : try peer("bob", 2), [me])]
         let stored = [StoredIdentity(peer: me, isCurrent: true)]
         let stage = Stage(home: ScriptedHome(node: ScriptedSession(me: me, snapshot: snapshot), stored: stored))
         #expect(await stage.run("chat", input: ["/block ada"]) == 0)

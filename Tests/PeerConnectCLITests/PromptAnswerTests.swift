@@ -28,7 +28,8 @@ struct PromptAnswerTests {
     ) throws -> TransferState {
         TransferState(
             offer: FileOffer(
-                number: number, transfer: try transferID(UInt8(number)), from: from, to: to, isMine: from.id == me.id,
+                number: number, chat: chat, transfer: try transferID(UInt8(number)), from: from, to: to,
+                isMine: from.id == me.id,
                 summary: OfferSummary(name: "f", size: 1, files: 1), line: nil),
             isOpen: isOpen, isRunning: isRunning, results: done.map { TransferResult(peer: $0, status: .verified) })
     }
@@ -49,7 +50,7 @@ struct PromptAnswerTests {
 
     private func busy() throws -> NodeSnapshot {
         var snapshot = NodeSnapshot()
-        snapshot.chat = (chat, .host, me, [ada, bob])
+        snapshot.chats = [(chat, .host, me, [ada, bob])]
         snapshot.transfers = [
             try transfer(1, from: me, to: [ada]),
             try transfer(2, from: ada, to: [me, bob]),

@@ -27,7 +27,8 @@ struct PromptParserTests {
             ("/peers", "peers"), ("/peers ada l", "peers ada l"),
             ("/invite ada", "invite [ada]"), ("/invite ada \"bob b\" @3", "invite [ada, bob b, 3]"),
             ("/start", "start"), ("/who", "who"), ("/transfers", "transfers"), ("/quit", "quit"),
-            ("/leave", "leave"), ("/end", "end"),
+            ("/leave", "leave"), ("/end", "end"), ("/chats", "chats"), ("/switch 2", "switch 2"),
+            ("/switch 0", "switch 0"),
             ("/accept", "unnamed accept"), ("/accept 4", "accept #4"), ("/accept #4", "accept #4"),
             ("/accept ada", "accept ada"), ("/decline 4", "decline #4"), ("/cancel", "unnamed cancel"),
             ("/cancel 99999999999999999999", "cancel 99999999999999999999"), ("/accept 0", "accept 0"),
@@ -43,7 +44,7 @@ struct PromptParserTests {
             ("/send ~ ~/x ~/* ~bob '~'", "send [/home/ada, /home/ada/x, /home/ada/c, ~bob, ~] to []"),
             ("/send $HOME", "send [$HOME] to []"), ("/send ''", "send [] to []"),
             ("/send dir/", "send [dir/] to []"),
-            ("/help", "help 22"), ("/help send", "help 1"), ("/help /send", "help 1"),
+            ("/help", "help 24"), ("/help send", "help 1"), ("/help /send", "help 1"),
         ])
     func lines(line: String, meaning: String) {
         #expect(text(line) == meaning)
@@ -58,7 +59,10 @@ struct PromptParserTests {
             ("/help frobnicate", "unknown-command: /help lists the commands; //frobnicate sends the text."),
             ("/invite", "usage: /help invite"), ("/send", "usage: /help send"), ("/send @ada", "usage: /help send"),
             ("/send @ a", "usage: /help send"), ("/start now", "usage: /help start"),
-            ("/accept 1 2", "usage: /help accept"), ("/dnd maybe", "usage: /help dnd"),
+            ("/accept 1 2", "usage: /help accept"), ("/switch", "usage: /help switch"),
+            ("/switch ada", "usage: /help switch"), ("/switch -1", "usage: /help switch"),
+            ("/switch 99999999999999999999", "usage: /help switch"), ("/switch 1 2", "usage: /help switch"),
+            ("/chats 1", "usage: /help chats"), ("/dnd maybe", "usage: /help dnd"),
             ("/name", "usage: /help name"), ("/name \u{7}", "usage: Usage is /name NEW."),
             ("/verify", "usage: /help verify"),
             ("/block", "usage: /help block"), ("/trust a b", "usage: /help trust"),
@@ -112,6 +116,8 @@ struct PromptParserTests {
         case .unnamed(let command): "unnamed \(describe(command))"
         case .peers(let text): "peers" + (text.map { " " + $0 } ?? "")
         case .who: "who"
+        case .chats: "chats"
+        case .switchTo(let number): "switch \(number)"
         case .transfers: "transfers"
         case .record(.history(let text)): "history \(text)"
         case .record(.files(let text)): "files \(text)"

@@ -18,6 +18,8 @@ final class ScriptedTerminal: LiveTerminal {
 
     private let state = Mutex(State())
 
+    init(columns: Int = 60) { state.withLock { $0.size = TerminalSize(columns: columns, rows: 20) } }
+
     var size: TerminalSize { state.withLock { $0.size } }
     var output: String { state.withLock { $0.output } }
     var isClosed: Bool { state.withLock { $0.isClosed } }

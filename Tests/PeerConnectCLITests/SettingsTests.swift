@@ -133,7 +133,8 @@ struct SettingsTests {
             stage.outLines == [
                 "history\tfalse\tfile", "history-size\t268435456\tdefault", "history-days\t-\tdefault",
                 "into\t/downloads\tdefault", "accept\task\tdefault",
-                "accept-files\task\tdefault", "max-file-size\t-\tdefault", "max-peers\t3\toption", "port\t4000\tfile",
+                "accept-files\task\tdefault", "max-file-size\t-\tdefault", "max-peers\t3\toption",
+                "max-chats\t1\tdefault", "port\t4000\tfile",
                 "interface\ta b\tfile", "discovery\tauto\tdefault", "plain\tfalse\tdefault",
                 "hold\tfalse\tdefault", "bell\tfalse\tfile", "@us\t\(ada)\tfile",
             ])

@@ -122,7 +122,7 @@ struct HostilePeerTests {
     @Test("A withdrawal in a running chat ends that connection at both ends, and leaves nobody behind")
     func withdrawal() throws {
         let network = try MachineNetwork.chat(of: 4, seed: 7)
-        let chat = try #require(network.nodes[0].machine.chat)
+        let chat = try #require(network.nodes[0].machine.chats.first)
         try network.inject(.withdraw(chat: chat, reason: .crossed), from: 1, to: 0)
         #expect(network.nodes[0].machine.currentView?.members.map(\.id) == [network.id(2), network.id(3)])
         #expect(network.nodes[1].machine.isIdle)
@@ -187,7 +187,7 @@ struct HostilePeerTests {
     @Test("A host that shows more members than a chat may have is left", arguments: [true, false])
     func inventedMembers(areLeaving: Bool) throws {
         let network = try MachineNetwork.chat(of: 2, seed: 11)
-        let chat = try #require(network.nodes[1].machine.chat)
+        let chat = try #require(network.nodes[1].machine.chats.first)
         var count = 1
         while count <= Limits.authors, network.nodes[1].machine.memberChat != nil {
             let key = SigningKey.generate()

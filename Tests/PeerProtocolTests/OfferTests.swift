@@ -186,7 +186,7 @@ struct OfferTests {
         let body = network.offer(1, by: 0, to: [1, 2]), both = [network.id(1), network.id(2)]
         func isUsed(_ recipients: [PeerID]) throws -> Bool {
             let machine = network.nodes[0].machine
-            return machine.isUsed(body.transfer, in: machine.chat, to: recipients)
+            return machine.isUsed(body.transfer, in: machine.chats.first, to: recipients)
         }
         try #expect(!isUsed(both))
         try offer(body, by: 0, in: network)

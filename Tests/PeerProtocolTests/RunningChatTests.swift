@@ -142,7 +142,7 @@ struct RunningChatTests {
         let network = try MachineNetwork.chat(of: 2, among: 3, seed: 9)
         network.scheduleInvite(from: 0, to: [2])
         try network.settle()
-        let id = try #require(network.nodes[0].machine.chat)
+        let id = try #require(network.nodes[0].machine.chats.first)
         var room = 0
         for number in 0..<4200 {
             if network.nodes[author].machine.hasRoom(in: id) { room += 1 }

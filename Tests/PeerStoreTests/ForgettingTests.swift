@@ -23,7 +23,8 @@ import Testing
         let secret = chatID(1), kept = chatID(2)
         let glyph = "龘龘龘"  // a triple that shares no beginning with others, so that the index has it as it is
         let file = transferID(9)
-        try history.record(started(secret), offer(file, "hidden-name.txt"), received(file, ["/home/hidden-path"]))
+        try history.record(
+            started(secret), offer(file, "hidden-name.txt", in: secret), received(file, ["/home/hidden-path"]))
         try history.record(started(kept))
         // Enough of different lengths that SQLite moves rows about, so that deleting them is not all there is to it.
         for batch in 0..<80 as Range<UInt64> {
@@ -79,7 +80,7 @@ import Testing
     func size() throws {
         for number in 1...5 as ClosedRange<UInt8> {
             let chat = chatID(number)
-            try history.record(started(chat), offer(transferID(number), "file\(number)"))
+            try history.record(started(chat), offer(transferID(number), "file\(number)", in: chat))
             try history.record(
                 (1...2000).map { (line(chat, $0, "chat\(number) says \($0) \(UInt64.random(in: 0 ... .max))"), 1) },
                 by: ada)

@@ -180,16 +180,15 @@ import Testing
         #expect(try theChat().members.map(\.reason) == [nil, .left])
     }
 
-    @Test("An offer belongs to the chat with its sender and recipients, unless its chat is named")
-    func offersFindTheirChat() throws {
-        let pair = chatID(2), finn = Peer(id: peerID(4), name: "Finn")
+    @Test("Of several chats that run, an offer is kept in the one it was made in")
+    func offersKeepTheirChat() throws {
+        let pair = chatID(2)
         try history.record(
-            started(chat), .chatStarted(chat: pair, role: .member, host: finn, members: [ada]),
-            offer(transferID(1), "group"), offer(transferID(2), "pair", from: finn, to: [ada]),
+            started(chat), .chatStarted(chat: pair, role: .member, host: bob, members: [ada, eve]),
+            offer(transferID(1), "group"), offer(transferID(2), "pair", in: pair),
             offer(transferID(3), "own", from: ada, to: [bob]))
-        try history.record(offer(transferID(4), "named"), by: ada, at: 5, in: pair)
         let chats = Dictionary(uniqueKeysWithValues: try history.files().map { ($0.summary.name, $0.chat) })
-        #expect(chats == ["group": chat, "pair": pair, "own": chat, "named": pair])
+        #expect(chats == ["group": chat, "pair": pair, "own": chat])
         #expect(try history.files().filter(\.isMine).map(\.summary.name) == ["own"])
     }
 
@@ -198,7 +197,7 @@ import Testing
         let transfer = transferID(1)
         try history.record(started(chat), offer(transfer, "a"), .chatEnded(chat: chat, reason: .ended, cause: nil))
         try history.record(
-            started(chatID(2)), offer(transfer, "a"), received(transfer, ["/a"]), from: 2000)
+            started(chatID(2)), offer(transfer, "a", in: chatID(2)), received(transfer, ["/a"]), from: 2000)
         #expect(try history.files().map(\.chat) == [chatID(2), chat])
         #expect(try history.files().map(\.paths) == [["/a"], []])
     }

@@ -95,11 +95,12 @@ func line(_ chat: ChatID, _ seq: UInt64, _ text: String, from: Peer = bob, sent:
 }
 
 func offer(
-    _ transfer: TransferID, _ name: String, from: Peer = bob, to: [Peer] = [ada, eve], size: UInt64? = 7
+    _ transfer: TransferID, _ name: String, from: Peer = bob, to: [Peer] = [ada, eve], size: UInt64? = 7,
+    in chat: ChatID = chatID(1)
 ) -> NodeEvent {
     .fileOffered(
         FileOffer(
-            number: 1, transfer: transfer, from: from, to: to, isMine: from.id == ada.id,
+            number: 1, chat: chat, transfer: transfer, from: from, to: to, isMine: from.id == ada.id,
             summary: OfferSummary(name: name, size: size, files: 2), line: nil))
 }
 

@@ -13,6 +13,8 @@ struct ChatCommand: Command {
             OptionSpec("--max-file-size", value: "SIZE", help: "decline larger offers unasked"),
             OptionSpec("--into", value: "DIR", help: "where received files go"),
             OptionSpec("--max-peers", value: "N", help: "how many may be in an own chat, 7 unless said otherwise"),
+            OptionSpec(
+                "--max-chats", value: "N", help: "in how many chats you may be at once, 1 unless said otherwise"),
             noHistoryOption,
         ],
         notes: ["A line is a message, /help lists the commands. Off a terminal the lines come from standard input."])
@@ -33,6 +35,7 @@ struct ChatCommand: Command {
         let files = try Self.files(arguments) ?? .ask
         let maximumFileSize = try arguments.size("--max-file-size")
         let maximumPeers = try arguments.number("--max-peers", in: 1...Limits.peersAtMost) ?? Limits.peersByDefault
+        let maximumChats = try arguments.number("--max-chats", in: 1...Limits.chatsAtMost) ?? 1
         guard invitees.count <= maximumPeers else {
             throw UsageError(
                 "--invite names \(invitees.count) peers, \(maximumPeers) fit in a chat", hint: "see --max-peers")
@@ -42,6 +45,7 @@ struct ChatCommand: Command {
             settings.files = files
             settings.maximumFileSize = maximumFileSize
             settings.maximumPeers = maximumPeers
+            settings.maximumChats = maximumChats
         }
     }
 

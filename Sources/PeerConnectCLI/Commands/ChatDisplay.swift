@@ -21,6 +21,10 @@ protocol ChatDisplay {
     func leaving()
     /// This peer has another name from now on.
     func renamed(_ me: Peer)
+    /// What is typed goes to the chat of this number from now on; 0 is none.
+    func switchTo(_ number: Int)
+    /// What was told of a chat while another one was current; shown now because of a line that was typed, or not.
+    func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool)
 }
 
 extension ChatDisplay {
@@ -28,6 +32,7 @@ extension ChatDisplay {
     func entered() {}
     func leaving() {}
     func renamed(_ me: Peer) {}
+    func switchTo(_ number: Int) {}
 }
 
 /// The answer to a line, for every kind of display.
@@ -52,6 +57,9 @@ struct JSONDisplay: ChatDisplay {
     func report(_ error: PeerConnectError) { console.emit(.error(error)) }
 
     func note(_ text: String) {}
+
+    /// It was told when it came.
+    func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool) {}
 
     func expect(_ text: String, line: Int, isHeld: Bool) {}
 }

@@ -65,9 +65,9 @@ extension ChatLoop {
             run.world.interrupts.leave()
             return stop(.done)
         }
-        let chat = live.board.chat
         let loss = teller.whatLeavingDoes(
-            in: chat?.role, members: chat?.members.count ?? 0, running: live.board.transfers.count { !$0.isOpen })
+            in: live.board.book.chats.map { ($0.role, $0.members.count) },
+            running: live.board.transfers.count { !$0.isOpen })
         live.warn("Ctrl-C again leaves\(loss.map { ", which \($0)" } ?? "").")
         alarm(in: LiveDisplay.interruptWindow)
     }
@@ -83,7 +83,7 @@ extension ChatLoop {
     private func whatQuittingDoes() async -> String? {
         let snapshot = await session.snapshot()
         return teller.whatLeavingDoes(
-            in: snapshot.chat?.role, members: snapshot.chat?.members.count ?? 0,
+            in: snapshot.chats.map { ($0.role, $0.members.count) },
             running: snapshot.transfers.count(where: teller.wouldStop))
     }
 }

@@ -62,11 +62,14 @@ extension ChatLoop {
     ///
     /// Who wants out does not wait for an acceptance either: it looks at a disk that may not answer.
     private var nextIndex: Int? {
+        let before = linesBeforeSwitch
         if case .accept? = current?.command {
-            return entered.firstIndex { ["/leave", "/end", "/quit"].contains($0.text) }
+            return before.firstIndex { ["/leave", "/end"].contains($0.text) }
+                ?? entered.firstIndex { $0.text == "/quit" }
         }
         guard !isWorking, current == nil, held.count < Self.heldAtMost else { return nil }
-        return saying == nil ? entered.indices.first : entered.firstIndex { Self.isCommand($0.text) }
+        if saying == nil || before.isEmpty { return entered.indices.first }
+        return before.firstIndex { Self.isCommand($0.text) }
     }
 
     /// One that says nothing in the chat.

@@ -37,7 +37,7 @@ extension ChatLoop {
         let history = try history(), own = session.me.id
         var messages: [MessageRecord] = []
         if text.isEmpty {
-            guard let chat = await session.snapshot().chat?.id else {
+            guard let chat = teller.current(in: await session.snapshot())?.id else {
                 throw PeerConnectError(
                     .noChat, "There is no chat.", hint: "/history TEXT searches; peerconnect history lists all chats.")
             }
@@ -82,8 +82,8 @@ extension ChatLoop {
         await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
         let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
         var sentences = [change.sentence(shown, wasBlocked: wasBlocked)]
-        let chat = await session.snapshot().chat
-        if change == .block, let chat, ([chat.host] + chat.members).contains(where: { $0.id == id }) {
+        let chats = await session.snapshot().chats
+        if change == .block, let chat = chats.first(where: { ([$0.host] + $0.members).contains { $0.id == id } }) {
             let way = chat.role == .host ? "/end ends" : "/leave leaves"
             sentences.append("What it says in this chat is still shown; \(way) the chat.")
         }
@@ -102,7 +102,7 @@ extension ChatLoop {
             throw PeerConnectError(.noSuchPeer, "That is this peer itself.", hint: "/peers lists the others.")
         }
         let snapshot = await session.snapshot(), known = try await session.records.acquaintances()
-        let seen = snapshot.peers.map(\.peer) + (snapshot.chat.map { [$0.host] + $0.members } ?? [])
+        let seen = snapshot.peers.map(\.peer) + snapshot.chats.flatMap { [$0.host] + $0.members }
         return (id, known.peer(id)?.peer ?? seen.first { $0.id == id } ?? Peer(id: id, name: ""))
     }
 }

@@ -47,9 +47,9 @@ struct ChatLoop {
     var isUnsettled = false
     var held: [(line: Int, command: NodeCommand)] = []
     /// The command whose reply is awaited.
-    private(set) var current: (line: Int, command: NodeCommand)?
+    private(set) var current: (line: Int, command: NodeCommand, chat: ChatID?)?
     /// A text that is on its way, for which there may be no room at the moment.
-    private(set) var saying: (line: Int, command: NodeCommand)?
+    private(set) var saying: (line: Int, command: NodeCommand, chat: ChatID?)?
     /// A line is worked at, elsewhere.
     var isWorking = false
     private var isReading = false
@@ -139,16 +139,17 @@ struct ChatLoop {
     private mutating func take(_ event: NodeEvent) {
         teller.tell(event)
         state.note(event, at: run.world.clock())
+        state.isInChat = teller.book.current != nil
         switch event {
         case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
             isUnsettled = true
             if let saying, saying.line == line {
-                state.end(saying.command, reply)
+                state.end(saying.command, in: saying.chat, reply)
                 self.saying = nil
             }
             guard let current, current.line == line else { return }
-            state.end(current.command, reply)
+            state.end(current.command, in: current.chat, reply)
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
             if case .done = reply { explain(current.command) }
             self.current = nil
@@ -168,7 +169,7 @@ struct ChatLoop {
         let command = NodeCommand.invite(found.references)
         state.begin(command)
         live?.invite(found.references)
-        queue.run { [session] in .invited(command, await session.perform(command, line: nil)) }
+        queue.run { [session] in .invited(command, await session.perform(command, in: nil, line: nil)) }
     }
 
     // MARK: Lines
@@ -212,6 +213,8 @@ struct ChatLoop {
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text, causes: whyNobody)
         case .who: teller.listMembers(number, await session.snapshot())
+        case .chats: teller.listChats(number)
+        case .switchTo(let chat): switchTo(chat, number)
         case .transfers: teller.listTransfers(number, await session.snapshot())
         case .record(let request): await take(request, number: number)
         case .work(let work): begin(work, line: number)
@@ -228,16 +231,15 @@ struct ChatLoop {
     }
 
     private mutating func perform(_ command: NodeCommand, line: Int) {
-        if case .say(let text) = command {
-            saying = (line, command)
-            teller.display.expect(text, line: line, isHeld: false)
-        } else {
-            current = (line, command)
-        }
+        let chat = teller.book.current?.id
+        // First, so that a text that is refused is given back.
+        if case .say(let text) = command { teller.display.expect(text, line: line, isHeld: false) }
+        guard chat != nil || hasPlace(command) else { return teller.refuse(line, teller.inNoChat) }
+        if case .say = command { saying = (line, command, chat) } else { current = (line, command, chat) }
         state.begin(command)
         if case .invite(let wanted) = command { live?.invite(wanted) }
         queue.run { [session] in
-            _ = await session.perform(command, line: line)  // the reply comes with the events, in its place
+            _ = await session.perform(command, in: chat, line: line)  // the reply comes with the events, in its place
             return nil
         }
     }

@@ -3,8 +3,11 @@ internal import PeerModel
 /// Words the events and answers of the chat command, for whatever display there is.
 struct ChatTeller {
     let display: any ChatDisplay
-    private var narrator: PlainNarrator
-    private var me: Peer
+    private(set) var narrator: PlainNarrator
+    private(set) var me: Peer
+    var book = ChatBook()
+    /// Of the chats that are not the current one.
+    var unread: [ChatID: UnreadLines] = [:]
     private let now: @Sendable () -> Int64
 
     init(_ display: any ChatDisplay, me: Peer, now: @escaping @Sendable () -> Int64) {
@@ -15,8 +18,9 @@ struct ChatTeller {
     }
 
     mutating func tell(_ event: NodeEvent) {
-        let told = narrator.tell(event, now: now())
-        display.show(event, told: told, names: narrator.names)
+        let told = narrator.tell(event, now: now()), before = book
+        book.note(event)
+        display.show(event, told: place(told, of: event, before: before), names: narrator.names)
     }
 
     /// This peer has another name from now on.
@@ -57,9 +61,15 @@ struct ChatTeller {
         answer(line, [("peers", .array(peers.map(\.json)))], sentences.isEmpty ? nobody : sentences)
     }
 
+    /// The current chat as the node has it; it may have begun before its event was looked at.
+    func current(in snapshot: NodeSnapshot) -> (id: ChatID, role: ChatRole, host: Peer, members: [Peer])? {
+        snapshot.chats.first { $0.id == book.current?.id } ?? (book.chats.isEmpty ? snapshot.chats.first : nil)
+    }
+
     func listMembers(_ line: Int, _ snapshot: NodeSnapshot) {
-        guard let chat = snapshot.chat else {
-            return refuse(line, PeerConnectError(.noChat, "There is no chat.", hint: "/invite PEER starts one."))
+        guard let chat = current(in: snapshot) else {
+            let none = PeerConnectError(.noChat, "There is no chat.", hint: "/invite PEER starts one.")
+            return refuse(line, book.chats.isEmpty ? none : inNoChat)
         }
         let everyone = [(chat.host, "host")] + chat.members.map { ($0, "member") }
         let list = everyone.map { peer, role -> JSONValue in
@@ -79,7 +89,12 @@ struct ChatTeller {
         let sentences = snapshot.transfers.map(sentence)
         answer(
             line, [("transfers", .array(list))],
-            sentences.isEmpty ? ["No files were offered in this chat, or there is none."] : sentences)
+            sentences.isEmpty
+                ? [
+                    book.chats.count > 1
+                        ? "No files were offered." : "No files were offered in this chat, or there is none."
+                ]
+                : sentences)
     }
 
     /// A transfer as it stands, and what to type where that does something.
@@ -132,12 +147,13 @@ struct ChatTeller {
     }
 
     /// What leaving now would cut off, as `ends the chat for 2 members`; `nil` for nothing.
-    func whatLeavingDoes(in role: ChatRole?, members: Int, running: Int) -> String? {
-        let chatEnd = role.map { role in
-            role == .host ? "ends the chat for \(Amount.counted(members, "member"))" : "leaves the chat"
-        }
-        let transfers = running > 0 ? "stops \(Amount.counted(running, "transfer"))" : nil
-        let all = [chatEnd, transfers].compactMap { $0 }
+    func whatLeavingDoes(in chats: [(role: ChatRole, members: Int)], running: Int) -> String? {
+        let hosted = chats.filter { $0.role == .host }, joined = chats.count - hosted.count
+        let members = Amount.counted(hosted.reduce(0) { $0 + $1.members }, "member")
+        let ends = "ends \(hosted.count == 1 ? "the chat" : "\(hosted.count) chats") for \(members)"
+        let leaves = joined == 1 ? hosted.isEmpty ? "leaves the chat" : "leaves another" : "leaves \(joined) chats"
+        let stops = "stops \(Amount.counted(running, "transfer"))"
+        let all = [hosted.isEmpty ? nil : ends, joined == 0 ? nil : leaves, running > 0 ? stops : nil].compactMap { $0 }
         return all.isEmpty ? nil : Amount.list(all)
     }
 

@@ -12,6 +12,7 @@ struct ConfigCommand: Command {
             OptionSpec("--accept-files", value: "ask|trusted|all|none", help: "what to do with offered files"),
             OptionSpec("--max-file-size", value: "SIZE", help: "decline larger offers unasked"),
             OptionSpec("--max-peers", value: "N", help: "how many may be in an own chat"),
+            OptionSpec("--max-chats", value: "N", help: "in how many chats you may be at once"),
         ],
         notes: [
             "Prints name, value and source of each setting, separated by tabs; the source is default, file, environment",

@@ -54,7 +54,7 @@ enum EmptyListHint {
     private static func isNobodySeen(_ session: any NodeSession, _ run: Run) async -> Bool {
         guard !run.console.isJSON, run.options.discovery != .off, !Task.isCancelled else { return false }
         let snapshot = await session.snapshot()
-        return snapshot.peers.isEmpty && snapshot.chat == nil
+        return snapshot.peers.isEmpty && snapshot.chats.isEmpty
     }
 }
 

@@ -90,6 +90,11 @@ final class PlainDisplay: ChatDisplay {
 
     func renamed(_ me: Peer) { self.me = me }
 
+    func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool) {
+        for line in lines { hold(line.told) }
+        if isAnswer { release() }
+    }
+
     func answer(_ line: Int, _ answer: ChatAnswer) {
         answer.sentences.forEach(out)
         if !answer.table.isEmpty { console.out(Help.table(answer.table)) }

@@ -34,6 +34,7 @@ struct ChatCompleter {
         case "/send": return files(query.word, isLiteral: query.isLiteral)
         case "/accept", "/decline": return numbers(board.openNumbers, query.word)
         case "/cancel": return numbers(board.transfers.filter { !$0.isOpen }.map(\.offer.number), query.word)
+        case "/switch": return numbers(board.book.chats.map(\.number), query.word)
         case "/dnd": return ["on", "off"].filter { $0.hasPrefix(query.word) }.map { CompletionCandidate($0) }
         case "/help":
             return PromptCommand.all.map(\.name).filter { $0.hasPrefix(query.word) }.map { CompletionCandidate($0) }

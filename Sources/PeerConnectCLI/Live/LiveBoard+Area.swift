@@ -6,7 +6,7 @@ extension LiveBoard {
     private static let peopleRowsAtMost = 4
 
     func fill(_ area: inout LiveArea, names: NameBook, width: Int) {
-        area.people = chat == nil ? people(names, width) : []
+        area.people = book.current == nil ? people(names, width) : []
         area.waiting = waiting.map { line in
             StyledText((line.isHeld ? "waits for the chat: " : "on its way: ") + line.text, .quiet)
         }
@@ -54,8 +54,9 @@ extension LiveBoard {
     /// What matters most first: the row may be cut.
     private func status(_ names: NameBook, _ width: Int) -> StyledText {
         var text = StyledText()
-        if let chat {
-            text.append(chat.role == .host ? "hosting " : "chat with ")
+        if let chat = book.current {
+            let number = book.chats.count > 1 ? "chat \(chat.number) with " : nil
+            text.append((chat.role == .host ? "hosting " : "") + (number ?? (chat.role == .host ? "" : "chat with ")))
             for (index, peer) in others.enumerated() {
                 if index > 0 { text.append(", ") }
                 text.append(names.shown(peer), .peer(peer.id))
@@ -63,9 +64,14 @@ extension LiveBoard {
             }
             text.append(", ")
         }
+        if !book.unread.isEmpty {
+            let chats = book.unread.map { "\($0.unread) in chat \($0.number)" }.joined(separator: ", ")
+            text.append("unread \(chats)", .question)
+            text.append(", ")
+        }
         text.append("you are ")
         text.append(NameBook.clean(me.name), .own)
-        if chat == nil {
+        if book.current == nil {
             let named = text + StyledText(situation(names, isNaming: true))
             text = named.wrapped(to: width).count == 1 ? named : text + StyledText(situation(names, isNaming: false))
         }
@@ -89,6 +95,10 @@ extension LiveBoard {
         if isGathering {
             let whom = isNaming && !awaited.isEmpty ? " \(Amount.list(awaited.map { called($0, names) }))" : ""
             return ", inviting\(whom), /start begins now, /end gives up"
+        }
+        if let chat = book.chats.first {
+            return ", in no chat now, "
+                + (book.chats.count > 1 ? "/chats lists yours" : "/switch \(chat.number) goes to one")
         }
         if isUnlisted { return ", not in a chat, /invite takes an address" }
         return peers.isEmpty ? ", nobody else is here yet" : ", not in a chat"

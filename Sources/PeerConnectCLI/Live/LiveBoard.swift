@@ -3,13 +3,6 @@ internal import PeerTerminal
 
 /// What is true at the moment, as the events tell it: who is here, the chat, what is open and what moves; pure.
 struct LiveBoard: Sendable {
-    struct Chat: Sendable {
-        let role: ChatRole
-        let host: Peer
-        /// All but the host.
-        var members: [Peer]
-    }
-
     struct Question: Sendable {
         let number: Int
         let from: Peer
@@ -24,12 +17,14 @@ struct LiveBoard: Sendable {
         let text: String
         /// There is no chat yet that it could go to.
         let isHeld: Bool
+        /// The one it goes to.
+        let chat: ChatID?
     }
 
     var me: Peer
     /// By number.
     private(set) var peers: [ListedPeer] = []
-    private(set) var chat: Chat?
+    private(set) var book = ChatBook()
     private(set) var invitations: [Question] = []
     /// Oldest first.
     private(set) var transfers: [LiveTransfer] = []
@@ -50,8 +45,8 @@ struct LiveBoard: Sendable {
 
     init(me: Peer) { self.me = me }
 
-    /// The members but for this peer, the host first.
-    var others: [Peer] { chat.map { ([$0.host] + $0.members).filter { $0.id != me.id } } ?? [] }
+    /// The members of the current chat but for this peer, the host first.
+    var others: [Peer] { book.current.map { $0.everyone.filter { $0.id != me.id } } ?? [] }
 
     /// The numbers that wait for an answer of this peer.
     var openNumbers: [Int] { invitations.map(\.number) + transfers.filter(\.isOpen).map(\.offer.number) }
@@ -74,11 +69,13 @@ struct LiveBoard: Sendable {
 
     mutating func expect(_ text: String, line: Int, isHeld: Bool) {
         drop(line)
-        waiting.append(Waiting(line: line, text: text, isHeld: isHeld))
+        waiting.append(Waiting(line: line, text: text, isHeld: isHeld, chat: isHeld ? nil : book.current?.id))
     }
 
     /// The text has come back, or never will.
     mutating func drop(_ line: Int) { waiting.removeAll { $0.line == line } }
+
+    mutating func switchTo(_ number: Int) { book.switchTo(number) }
 
     mutating func invite(_ wanted: [PeerReference]) { awaited += wanted.map(\.text) }
 
@@ -99,6 +96,7 @@ struct LiveBoard: Sendable {
     }
 
     mutating func note(_ event: NodeEvent, at now: Instant) {
+        book.note(event)
         switch event {
         case .inviteAnswered(let target, _, _, _): noteAnswer(of: target)
         case .discovery(let backend, let state, let reason): discovery = (backend, state, reason)
@@ -110,7 +108,7 @@ struct LiveBoard: Sendable {
         case .inviteWithdrawn(let number, _):
             invitations.removeAll { $0.number == number }
             changed = now
-        case .chatStarted, .memberJoined, .memberLeft, .chatEnded: noteChat(event, at: now)
+        case .chatEnded(let chat, _, _): end(chat, at: now)
         case .message(let message): if let line = message.line { drop(line) }
         case .messageFailed(_, _, _, let line): if let line { drop(line) }
         case .reply(_, .message): break  // it comes back at its place
@@ -128,22 +126,10 @@ struct LiveBoard: Sendable {
         peers.replaceSubrange(place..<(isListed ? place + 1 : place), with: [peer])
     }
 
-    private mutating func noteChat(_ event: NodeEvent, at now: Instant) {
-        switch event {
-        case .chatStarted(_, let role, let host, let members):
-            chat = Chat(role: role, host: host, members: members)
-            transfers = []
-        case .memberJoined(_, let member):
-            if let members = chat?.members, !members.contains(where: { $0.id == member.id }) {
-                chat?.members.append(member)
-            }
-        case .memberLeft(_, let member, _): chat?.members.removeAll { $0.id == member.id }
-        default:
-            chat = nil
-            if !transfers.isEmpty { changed = now }
-            transfers = []
-            waiting = []
-        }
+    private mutating func end(_ chat: ChatID, at now: Instant) {
+        if transfers.contains(where: { $0.offer.chat == chat }) { changed = now }
+        transfers.removeAll { $0.offer.chat == chat }
+        waiting.removeAll { $0.chat == chat }
     }
 
     private mutating func noteFile(_ event: NodeEvent, at now: Instant) {

@@ -115,6 +115,15 @@ final class LiveDisplay: ChatDisplay {
         isStale = true
     }
 
+    func switchTo(_ number: Int) {
+        board.switchTo(number)
+        isStale = true
+    }
+
+    func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool) {
+        console.print(lines.flatMap { sentences.lines($0.event, told: $0.told, names: names) })
+    }
+
     func setRefusing(_ refusesAll: Bool) {
         board.refusesAll = refusesAll
         isStale = true

@@ -157,9 +157,10 @@ extension ChatMessage {
 extension FileOffer {
     fileprivate var jsonFields: Fields {
         [
-            ("number", .int(Int64(number))), ("transfer", .string(transfer.description)), ("from", from.json),
-            ("to", .array(to.map(\.json))), ("mine", .bool(isMine)), ("name", .string(summary.name)),
-            ("size", JSONValue(summary.size)), ("files", .int(Int64(summary.files))),
+            ("number", .int(Int64(number))), ("chat", .string(chat.description)),
+            ("transfer", .string(transfer.description)), ("from", from.json), ("to", .array(to.map(\.json))),
+            ("mine", .bool(isMine)),
+            ("name", .string(summary.name)), ("size", JSONValue(summary.size)), ("files", .int(Int64(summary.files))),
         ]
     }
 

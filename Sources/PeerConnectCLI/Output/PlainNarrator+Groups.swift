@@ -16,7 +16,7 @@ extension PlainNarrator {
 
     /// A chat is not disturbed: what others wanted meanwhile is told after it.
     mutating func refusal(of peer: Peer, _ answer: Answer, now: Int64) -> Lines {
-        guard isInChat else {
+        guard !roles.isEmpty else {
             return .note("\(NameBook.withID(peer)) invited you and was answered \(answer.rawValue).")
         }
         if refused.count < Limits.listedPeers { refused.append((peer, answer, now)) }
@@ -25,9 +25,10 @@ extension PlainNarrator {
 
     mutating func chat(_ event: NodeEvent, now: Int64) -> Lines {
         var lines = chat(event)
-        if case .chatStarted(_, let role, _, _) = event { (isInChat, isHost) = (true, role == .host) }
-        guard case .chatEnded = event else { return lines }
-        isInChat = false
+        if case .chatStarted(let chat, let role, _, _) = event { roles[chat] = role }
+        guard case .chatEnded(let chat, _, _) = event else { return lines }
+        roles[chat] = nil
+        guard roles.isEmpty else { return lines }
         for (peer, answer, at) in refused {
             lines.notes.append(
                 "\(NameBook.withID(peer)) invited you \(Amount.ago(now - at)) and was answered \(answer.rawValue).")
@@ -44,7 +45,7 @@ extension PlainNarrator {
             .note("Chat started with \(list([host] + members.filter { $0.id != me })). \(who(host)) is the host.")
         case .memberJoined(_, let member): .note("\(who(member)) joined the chat.")
         case .memberLeft(_, let member, let reason): .note("\(who(member)) \(Self.departure(reason)).")
-        case .chatEnded(_, .ended, _) where isHost: .note("You ended the chat.")
+        case .chatEnded(let chat, .ended, _) where roles[chat] == .host: .note("You ended the chat.")
         case .chatEnded(_, let reason, let cause): .note(Self.ending(reason, cause))
         default: Lines()
         }

@@ -8,19 +8,22 @@ extension PlainNarrator {
 
     mutating func said(_ message: ChatMessage) -> Lines {
         if message.ref != nil {
-            if sent.count >= Self.sentAtMost, let oldest = sent.keys.min() { sent[oldest] = nil }
-            sent[message.seq] = message.text
+            var own = sent[message.chat] ?? [:]
+            if own.count >= Self.sentAtMost, let oldest = own.keys.min() { own[oldest] = nil }
+            own[message.seq] = message.text
+            sent[message.chat] = own
         }
         return .result(line(of: message))
     }
 
     /// Who has not got an own message, and whether it may still come there.
-    mutating func delivered(_ seq: UInt64, _ missing: [Peer]) -> Lines {
+    mutating func delivered(_ seq: UInt64, in chat: ChatID, _ missing: [Peer]) -> Lines {
         guard !missing.isEmpty else {
-            sent[seq] = nil
+            sent[chat]?[seq] = nil
             return Lines()
         }
-        let text = sent[seq].map { ", " + SafeText.quoted(Self.beginning(of: $0)) } ?? ""
+        let text = sent[chat]?[seq].map { ", " + SafeText.quoted(Self.beginning(of: $0)) } ?? ""
+        let departed = departed[chat] ?? []
         let gone = missing.filter { departed.contains($0.id) }, away = missing.filter { !departed.contains($0.id) }
         var lines = Lines()
         if !away.isEmpty { lines.notes.append("Not delivered yet to \(list(away))\(text).") }
@@ -38,12 +41,13 @@ extension PlainNarrator {
         return first.count > beginning || first.count < text.count ? first.prefix(beginning) + "…" : String(first)
     }
 
-    /// Who is in the chat, and who no longer.
+    /// Who is in a chat, and who no longer.
     mutating func noteDepartures(_ event: NodeEvent) {
         switch event {
-        case .chatStarted: (sent, departed) = ([:], [])
-        case .memberJoined(_, let member): departed.remove(member.id)
-        case .memberLeft(_, let member, _): departed.insert(member.id)
+        case .chatStarted(let chat, _, _, _): departed[chat] = []
+        case .memberJoined(let chat, let member): departed[chat]?.remove(member.id)
+        case .memberLeft(let chat, let member, _): departed[chat, default: []].insert(member.id)
+        case .chatEnded(let chat, _, _): (sent[chat], departed[chat]) = (nil, nil)
         default: break
         }
     }

@@ -23,18 +23,17 @@ struct PlainNarrator {
     /// Those of them that somebody takes.
     var taken: Set<TransferID> = []
     /// The beginnings of own messages that may be missing somewhere, by their place in the chat.
-    var sent: [UInt64: String] = [:]
-    /// Who has gone from this chat.
-    var departed: Set<PeerID> = []
+    var sent: [ChatID: [UInt64: String]] = [:]
+    /// Who has gone from a chat.
+    var departed: [ChatID: Set<PeerID>] = [:]
     /// What those on the list are called, and who of them was busy for this peer.
     private var called: [PeerID: String] = [:]
     private var wereBusy: Set<PeerID> = []
     private var questions = QuestionBook()
     private var pace = ProgressPace()
-    var isInChat = false
-    /// Of that chat, or the last one.
-    var isHost = false
-    /// Who was refused during a chat and when; told after it.
+    /// What this peer is in the chats that run.
+    var roles: [ChatID: ChatRole] = [:]
+    /// Who was refused during a chat and when; told after the last one.
     var refused: [(peer: Peer, answer: Answer, at: Int64)] = []
 
     init(me: Peer) {
@@ -59,7 +58,7 @@ struct PlainNarrator {
         case .inviteReceived, .inviteWithdrawn, .inviteAnswered, .inviteDone: invite(event, now: now)
         case .chatStarted, .memberJoined, .memberLeft, .chatEnded: chat(event, now: now)
         case .message(let message): said(message)
-        case .messageDelivered(_, let seq, _, let missing, _): delivered(seq, missing)
+        case .messageDelivered(let chat, let seq, _, let missing, _): delivered(seq, in: chat, missing)
         case .messageFailed(_, _, let reason, _): .note("Your message was not sent (\(SafeText.line(reason))).")
         case .fileOffered, .fileAnswered, .fileProgress, .fileReceived, .fileDelivered, .fileDone:
             file(event, now: now)

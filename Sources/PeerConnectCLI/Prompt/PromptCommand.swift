@@ -37,10 +37,15 @@ struct PromptCommand: Sendable {
         PromptCommand(
             .talk, "leave", "", "leave the chat as a member", brief: "leave as a member; end it for all as the host"),
         PromptCommand(.talk, "end", "", "end the chat as its host, or withdraw invitations", brief: ""),
+        PromptCommand(
+            .talk, "chats", "", "the chats you are in, and what is unread", brief: "the chats you are in; go to one"),
+        PromptCommand(.talk, "switch", "N", "go to chat N, or with 0 to none, to invite into a new one", brief: ""),
         PromptCommand(.talk, "history", "[TEXT]", "this chat so far, or the messages that hold TEXT"),
         PromptCommand(.files, "send", "[@PEER]… PATH…", "offer files and folders to all, or to some"),
-        PromptCommand(.files, "transfers", "", "the transfers of this chat"),
-        PromptCommand(.files, "cancel", "[N|PEER]", "stop a transfer"),
+        PromptCommand(
+            .files, "transfers", "", "what was offered in your chats, and how it stands",
+            brief: "what was offered, and how it stands; stop one"),
+        PromptCommand(.files, "cancel", "[N|PEER]", "stop a transfer", brief: ""),
         PromptCommand(.files, "files", "[TEXT]", "the offers of files, or those that hold TEXT"),
         PromptCommand(.people, "verify", "PEER", "words to compare, to be sure who it is"),
         PromptCommand(
@@ -49,7 +54,7 @@ struct PromptCommand: Sendable {
         PromptCommand(.people, "untrust", "PEER", "no longer take files unasked", brief: ""),
         PromptCommand(
             .people, "block", "PEER", "decline all of a peer, without telling it",
-            brief: "decline all of a peer, without telling it; no longer"),
+            brief: "decline all of a peer, without a word; no longer"),
         PromptCommand(.people, "unblock", "PEER", "no longer decline all of a peer", brief: ""),
         PromptCommand(
             .own, "name", "NEW", "another name for you; key and ID stay; not in a chat"),

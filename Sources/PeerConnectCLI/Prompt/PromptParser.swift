@@ -9,6 +9,9 @@ enum PromptLine: Sendable {
     case unnamed(NodeCommand)
     case peers(matching: String?)
     case who
+    case chats
+    /// 0 is none.
+    case switchTo(Int)
     case transfers
     case record(RecordRequest)
     /// Both take a while; the other lines wait.
@@ -64,6 +67,7 @@ struct PromptParser: Sendable {
         case "decline": item(words) { .decline($0) }
         case "cancel": item(words) { .cancel($0) }
         case "send": send(words)
+        case "switch": switchTo(words)
         case "peers": .peers(matching: words.isEmpty ? nil : words.map(\.text).joined(separator: " "))
         case "dnd": doNotDisturb(words)
         case "history": .record(.history(matching: words.map(\.text).joined(separator: " ")))
@@ -85,6 +89,7 @@ struct PromptParser: Sendable {
         case "leave": .command(.leave)
         case "end": .command(.end)
         case "who": .who
+        case "chats": .chats
         case "transfers": .transfers
         case "quit": .quit
         default: nil
@@ -98,6 +103,11 @@ struct PromptParser: Sendable {
         let digits = word.starts(with: "#") ? String(word.text.dropFirst()) : word.text
         if digits.utf8.count < 10, let number = Int(digits), number > 0 { return .command(make(.number(number))) }
         return .command(make(.peer(Self.peer(word))))
+    }
+
+    private func switchTo(_ words: [ShellWord]) -> PromptLine? {
+        guard words.count == 1, let word = words.first, word.text.utf8.count < 10 else { return nil }
+        return Int(word.text).flatMap { $0 >= 0 ? .switchTo($0) : nil }
     }
 
     private func send(_ words: [ShellWord]) -> PromptLine? {

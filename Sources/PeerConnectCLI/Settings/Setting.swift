@@ -66,6 +66,12 @@ struct Setting: Sendable {
                 _ = try arguments.number(option, in: 1...Limits.peersAtMost)
             }),
         Setting(
+            name: "max-chats", option: "--max-chats", kind: .text, takes: "a number from 1 to \(Limits.chatsAtMost)",
+            commands: ["chat"], byDefault: "1",
+            check: { arguments, option throws(UsageError) in
+                _ = try arguments.number(option, in: 1...Limits.chatsAtMost)
+            }),
+        Setting(
             name: "port", option: "--port", kind: .text, takes: "a number from 0 to 65535", commands: everywhere,
             byDefault: "auto",
             check: { arguments, option throws(UsageError) in _ = try arguments.number(option, in: 0...65535) }),

@@ -7,10 +7,12 @@ internal import PeerWire
 /// What the application asks.
 extension NodeEngine {
     /// Does what is asked; events it causes at once come before the reply, and with a line the reply is an event too.
-    package func perform(_ command: NodeCommand, line: Int?) async -> Reply {
+    ///
+    /// What is done in a chat is done in this one, or without a name in the only one.
+    package func perform(_ command: NodeCommand, in chat: ChatID? = nil, line: Int?) async -> Reply {
         let reply: Reply
         do throws(PeerConnectError) {
-            reply = try await answer(command, line)
+            reply = try await answer(command, in: chat, line)
         } catch {
             reply = .failed(error)
         }
@@ -19,7 +21,9 @@ extension NodeEngine {
         return reply
     }
 
-    private func answer(_ command: NodeCommand, _ line: Int?) async throws(PeerConnectError) -> Reply {
+    private func answer(
+        _ command: NodeCommand, in chat: ChatID?, _ line: Int?
+    ) async throws(PeerConnectError) -> Reply {
         guard !isStopped else { throw Self.stopping }
         switch command {
         case .invite(let references):
@@ -28,17 +32,17 @@ extension NodeEngine {
             guard !invitations.isEmpty else {
                 throw PeerConnectError(.usage, "Name at least one peer to invite.", hint: "/peers lists who is here.")
             }
-            return machine.invite(invitations, line: line, at: moment)
+            return machine.invite(invitations, into: chat, line: line, at: moment)
         case .start: return machine.start(at: moment)
         case .accept(let item):
             let item = try await checkRoom(for: try resolve(item))
             return machine.accept(item, line: line, at: moment)
         case .decline(let item): return machine.decline(try resolve(item), line: line, at: moment)
-        case .say(let text): return try await say(text, line)
-        case .send(let paths, let references): return try await send(paths, to: references, line)
+        case .say(let text): return try await say(text, in: chat, line)
+        case .send(let paths, let references): return try await send(paths, to: references, in: chat, line)
         case .cancel(let item): return machine.cancel(try resolve(item), at: moment)
-        case .leave: return machine.leave(at: moment)
-        case .end: return machine.end(at: moment)
+        case .leave: return machine.leave(chat, at: moment)
+        case .end: return machine.end(chat, at: moment)
         case .doNotDisturb(let isOn):
             machine.settings.doNotDisturb = isOn
             return .done
@@ -55,29 +59,34 @@ extension NodeEngine {
         carryOutEffects()
     }
 
-    /// Offers files in the chat this peer is in; looking at them may take long, so everything is asked again after it.
+    /// Offers files in a chat; looking at them may take long, so everything is asked again after it.
     private func send(
-        _ paths: [String], to references: [PeerReference], _ line: Int?
+        _ paths: [String], to references: [PeerReference], in named: ChatID?, _ line: Int?
     ) async throws(PeerConnectError) -> Reply {
-        guard let chat = machine.chat else {
+        guard !machine.chats.isEmpty else {
             throw PeerConnectError(
                 .noChat, "You are not in a chat.", hint: "Without one: peerconnect send FILE --to PEER.")
         }
-        _ = try recipients(references)
+        let chat = try machine.chat(named).get()
+        _ = try recipients(references, in: chat)
         let walked = try await walk(paths)
-        guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
-        let recipients = try recipients(references)
+        guard !isStopped, machine.chats.contains(chat) else { throw NodeMachine.isOver }
+        let recipients = try recipients(references, in: chat)
         let body = offer(
             walked, to: recipients, in: chat, aimedAt: recipients.count == 1 ? recipients[0].description : "")
-        let reply = machine.offer(body, line: line, at: moment)
+        let reply = machine.offer(body, in: chat, line: line, at: moment)
         if case .failed = reply { _ = hub.remove(body.transfer) }
         return reply
     }
 
-    private func recipients(_ references: [PeerReference]) throws(PeerConnectError) -> [PeerID] {
+    private func recipients(
+        _ references: [PeerReference], in chat: ChatID
+    ) throws(PeerConnectError) -> [PeerID] {
         var wanted: [PeerID] = []
-        for reference in references { wanted.append(try member(reference)) }
-        return try machine.recipients(wanted).get()
+        for reference in references {
+            wanted.append(try directory.member(reference, among: machine.everyone(in: chat)))
+        }
+        return try machine.recipients(wanted, in: chat).get()
     }
 
     /// Invites one peer into a chat of its own to take these files: one answer covers invitation and offer.
@@ -198,11 +207,6 @@ extension NodeEngine {
             return NodeMachine.Invitation(
                 target: .address(address, expected: expected), label: reference.text, peer: nil)
         }
-    }
-
-    private func member(_ reference: PeerReference) throws(PeerConnectError) -> PeerID {
-        let present = machine.currentView.map { [$0.host] + $0.members } ?? []
-        return try directory.member(reference, among: present)
     }
 
     private func resolve(_ item: ItemReference?) throws(PeerConnectError) -> NodeMachine.Item? {

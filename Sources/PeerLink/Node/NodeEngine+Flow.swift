@@ -35,17 +35,17 @@ struct Flow {
 
 extension NodeEngine {
     /// Says a line once there is room for it, within a minute.
-    func say(_ text: String, _ line: Int?) async throws(PeerConnectError) -> Reply {
-        let chat = machine.chat, limit = BootClock.now() + Limits.crowded
-        while !isStopped, let chat, machine.chat == chat, mustWait(in: chat) {
+    func say(_ text: String, in named: ChatID?, _ line: Int?) async throws(PeerConnectError) -> Reply {
+        let chat = try machine.chat(named).get(), limit = BootClock.now() + Limits.crowded
+        while !isStopped, machine.chats.contains(chat), mustWait(in: chat) {
             guard BootClock.now() < limit else { throw Self.isFull }
             let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resumeAll() } }
             await withCheckedContinuation { flow.wait($0) }
             loop.cancel(token)
         }
+        guard !isStopped else { throw NodeMachine.notInChat }
         // What was meant for one chat is not said in another.
-        guard !isStopped, machine.chat == chat else { throw NodeMachine.notInChat }
-        return machine.say(text, line: line, at: moment)
+        return machine.say(text, in: chat, line: line, at: moment)
     }
 
     private static let isFull = PeerConnectError(
@@ -80,6 +80,6 @@ extension NodeEngine {
             if let token = tokens[id] { loop.update(token, connection.interest) }
         }
         flow.paused = wanted
-        if machine.chat.map({ !mustWait(in: $0) }) ?? true { flow.resumeAll() }
+        if machine.chats.isEmpty || machine.chats.contains(where: { !mustWait(in: $0) }) { flow.resumeAll() }
     }
 }

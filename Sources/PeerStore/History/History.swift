@@ -58,21 +58,20 @@ package final class History: Sendable {
     ///   - event: Those of one chat come in their order; one that is told again changes nothing.
     ///   - me: The own identity that saw it.
     ///   - time: When, in milliseconds since 1970.
-    ///   - chat: For an offer of files, its chat; without it, the latest running one that has sender and recipients.
     /// - Throws: When nothing was written; the event may be told again.
-    package func record(_ event: NodeEvent, by me: Peer, at time: Int64, in chat: ChatID? = nil) throws(StoreError) {
-        try record([(event, time)], by: me, in: chat)
+    package func record(_ event: NodeEvent, by me: Peer, at time: Int64) throws(StoreError) {
+        try record([(event, time)], by: me)
     }
 
     /// Keeps many events at once: all of them or, when it throws, none.
     ///
     /// Waits for other processes for `patience` seconds, if that is given.
     package func record(
-        _ events: [(event: NodeEvent, time: Int64)], by me: Peer, in chat: ChatID? = nil, patience: Double? = nil
+        _ events: [(event: NodeEvent, time: Int64)], by me: Peer, patience: Double? = nil
     ) throws(StoreError) {
         guard events.contains(where: { Recorder.isHistory($0.event) }) else { return }
         try state.withLock { state throws(StoreError) in
-            var recorder = Recorder(me: me, chat: chat, running: state.running)
+            var recorder = Recorder(me: me, running: state.running)
             // Also when it fails: what runs, runs, and its next event adds the chat.
             state.database.setPatience(patience)
             defer {

@@ -9,16 +9,12 @@ struct RunningChat {
     let started: Int64
     var members: [Peer]
 
-    func has(_ peers: [Peer]) -> Bool {
-        peers.allSatisfy { peer in host.id == peer.id || members.contains { $0.id == peer.id } }
-    }
+    func has(_ peer: Peer) -> Bool { host.id == peer.id || members.contains { $0.id == peer.id } }
 }
 
 /// Writes one own identity's events into the tables.
 struct Recorder {
     let me: Peer
-    /// The chat of an offer, if the caller knows it.
-    let chat: ChatID?
     var running: [RunningChat]
 
     static func isHistory(_ event: NodeEvent) -> Bool {
@@ -40,7 +36,7 @@ struct Recorder {
         case .memberJoined(let chat, let member):
             guard let row = try row(of: chat, in: &database) else { return }
             change(chat) { running in
-                if !running.has([member]) { running.members.append(member) }
+                if !running.has(member) { running.members.append(member) }
             }
             let participant = try database.participant(member, of: row, at: time)
             if participant.isNew { try database.insertEntry(row, "joined", time, by: participant.row) }
@@ -72,7 +68,7 @@ struct Recorder {
     ) throws(StoreError) {
         switch event {
         case .fileOffered(let offer):
-            guard let chat = chat ?? self.chat(of: offer), let row = try row(of: chat, in: &database) else { return }
+            guard let row = try row(of: offer.chat, in: &database) else { return }
             try database.insert(offer, into: row, at: time)
         case .fileAnswered(let transfer, let peer, let accepted, _):
             guard let file = try database.file(transfer, own: me.id) else { return }
@@ -94,11 +90,6 @@ struct Recorder {
             if isTold == 0 { try database.insertEntry(file.chat, "finished", time, file: file.id) }
         default: return
         }
-    }
-
-    private func chat(of offer: FileOffer) -> ChatID? {
-        let own = running.filter { $0.own == me.id }
-        return (own.last { $0.has(offer.to + [offer.from]) } ?? own.last)?.chat
     }
 
     /// The chat's row; `nil` for a chat that was never started here.
