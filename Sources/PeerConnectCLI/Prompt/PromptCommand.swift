@@ -57,7 +57,7 @@ struct PromptCommand: Sendable {
             brief: "decline all of a peer, without a word; no longer"),
         PromptCommand(.people, "unblock", "PEER", "no longer decline all of a peer", brief: ""),
         PromptCommand(
-            .own, "name", "NEW", "another name for you; key and ID stay; not in a chat"),
+            .own, "name", "NEW", "another name, under the same key; not in a chat"),
         PromptCommand(.own, "dnd", "[on|off]", "refuse every invitation, or no longer"),
         PromptCommand(
             .own, "quit", "", "leave the program", brief: "leave the program; this list, or one command"),
