@@ -191,4 +191,40 @@ struct LiveScreenTests {
         #expect(lines.count { $0.hasPrefix("hosting bob") } == 1 && lines.last { !$0.isEmpty } == "> half")
         try await leave(ada, bob)
     }
+
+    @Test(
+        "Of two chats the status says what is unread in the other, and /switch shows it",
+        arguments: [(80, 24), (40, 10)])
+    func severalChats(columns: Int, rows: Int) async throws {
+        let (bob, port) = try await member("bob"), (eve, other) = try await member("eve")
+        let ada = try terminal(columns, rows, "--max-chats", "2", "--invite", "127.0.0.1:\(port)")
+        try await ada.shows("hosting bob")
+        try ada.enter("/switch 0")
+        try await ada.shows("in no chat now")
+        try ada.enter("/invite 127.0.0.1:\(other)")
+        try await ada.screen("the second chat") { $0.status.hasPrefix("hosting chat 2 with eve, you are ada") }
+        try ada.type("half a line")
+        for number in 1...3 { bob.send("bob's \(number)") }
+        eve.send("eve's")
+        try await ada.shows("eve: eve's")
+        let away = try await ada.screen("unread") { $0.status.hasPrefix("hosting chat 2 with eve, unread 3 in ch") }
+        #expect(try away.input == "> half a line" && !Tmux.words(try ada.everything).contains("bob's"))
+        try ada.press("C-u")
+        try ada.enter("/switch 1")
+        let back = try await ada.shows("bob: bob's 1 bob: bob's 2 bob: bob's 3")
+        #expect(back.status.hasPrefix("hosting chat 1 with bob, you are ada"))
+        try ada.enter("only bob")
+        _ = try await bob.event("message") { $0.text("text") == "only bob" }
+        bob.send("/leave")
+        let left = try await ada.shows("What you type goes nowhere now. /switch 2 goes to chat 2 with eve.")
+        #expect(left.status.hasPrefix("you are ada, in no chat now"))
+        try ada.enter("whom?")
+        try await ada.shows("> whom? You are in no chat now. /switch 2 goes to chat 2 with eve.")
+        try ada.enter("/switch 2")
+        try await ada.shows("What you type goes to chat 2 with eve now.")
+        try ada.enter("only eve")
+        _ = try await eve.event("message") { $0.text("text") == "only eve" }
+        #expect(eve.count(of: "message") == 2 && bob.count(of: "message") == 4)
+        try await leave(ada, bob, eve)
+    }
 }
