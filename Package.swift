@@ -52,19 +52,23 @@ let package = Package(
             "PeerLink"),
         module("PeerConnectCLI", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect"),
         .executableTarget(name: "peerconnect", dependencies: ["PeerConnectCLI"], swiftSettings: settings),
+        // What the tests of several modules share.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         tests("PeerModelTests", "PeerModel"),
-        tests("PeerWireTests", "PeerModel", "PeerWire"),
-        tests("PeerProtocolTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerTLS"),
+        tests("PeerWireTests", "PeerModel", "PeerWire", "TestSupport"),
+        tests("PeerProtocolTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerTLS", "TestSupport"),
         tests("PeerSystemTests", "PeerModel", "PeerSystem"),
         tests("PeerTLSTests", "COpenSSL", "PeerModel", "PeerTLS"),
         tests("PeerDiscoveryTests", "CAvahi", "PeerModel", "PeerDiscovery"),
-        tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore"),
-        tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe"),
+        tests("PeerStoreTests", "CSQLite", "PeerModel", "PeerStore", "TestSupport"),
+        tests("PeerTerminalTests", "PeerModel", "PeerTerminal", "TerminalProbe", "TestSupport"),
         // A program for the tests of PeerTerminal to end in every way, inside a terminal of theirs.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["PeerModel", "PeerTerminal"], path: "Tests/TerminalProbe",
             swiftSettings: settings),
-        tests("PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink"),
+        tests(
+            "PeerLinkTests", "PeerModel", "PeerWire", "PeerProtocol", "PeerSystem", "PeerTLS", "PeerLink", "TestSupport"
+        ),
         tests("PeerConnectTests", "CSQLite", "PeerModel", "PeerStore", "PeerConnect"),
         tests(
             "PeerConnectCLITests", "CSQLite", "PeerModel", "PeerSystem", "PeerStore", "PeerTerminal", "PeerConnect",

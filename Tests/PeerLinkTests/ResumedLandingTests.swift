@@ -3,6 +3,7 @@ import PeerModel
 import PeerSystem
 import PeerTLS
 import PeerWire
+import TestSupport
 import Testing
 
 @testable import PeerLink
@@ -179,7 +180,7 @@ import Testing
         let name = first.partialName + ".pieces"
         let size = try partials.status(of: name).size
         let whole = try partials.openFile(name).read(atMost: Int(size))
-        var random = Seeded(state: 7)
+        var random = SeededGenerator(seed: 7)
         for round in 0..<24 {
             var bytes = whole
             if round % 2 == 0 {

@@ -1,6 +1,7 @@
 import PeerModel
 import PeerTLS
 import PeerWire
+import TestSupport
 import Testing
 
 @testable import PeerProtocol

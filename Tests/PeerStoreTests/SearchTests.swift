@@ -1,5 +1,6 @@
 import Foundation
 import PeerModel
+import TestSupport
 import Testing
 
 @testable import PeerStore

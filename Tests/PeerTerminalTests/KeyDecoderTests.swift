@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PeerTerminal
@@ -89,7 +90,7 @@ import Testing
 
     @Test("Bytes that are not UTF-8 become U+FFFD, as the standard library repairs them, wherever they are cut")
     func brokenUTF8() {
-        var random = Seeded(1)
+        var random = SeededGenerator(1)
         let parts: [[UInt8]] = [
             [0x61], [0xC3], [0xA9], [0xE2, 0x82], [0xAC], [0xF0, 0x9F], [0x91, 0xA9], [0xC0], [0xED, 0xA0],
             [0xF4, 0x90], [0xFF],
@@ -150,7 +151,7 @@ import Testing
 
     @Test("Random bytes never trap, and Ctrl-C behind a silence is always seen", arguments: 0..<20)
     func random(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let likely = Array("\u{1B}[]OPM;0129~u?<\u{7}\\\u{18}a\r".utf8)
         for _ in 0..<200 {
             var decoder = KeyDecoder()

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import PeerTerminal
@@ -162,7 +163,7 @@ extension LineEditor {
 
     @Test("Random keys lead to a simple editor's text and cursor, on the screen too", arguments: 0..<40)
     func reference(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         var editor = LineEditor(limit: 200)
         var reference = SimpleEditor(limit: 200)
         for line in ["send a b.txt", "two\nlines e\u{301}", "漢字 a x1"] {

@@ -1,4 +1,5 @@
 import PeerModel
+import TestSupport
 import Testing
 
 @testable import PeerTerminal
@@ -197,7 +198,7 @@ extension Frame {
     @Test(
         "No second holds more than twenty frames, wherever it begins and whenever something changes", arguments: 0..<8)
     func busyPacer(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         var pacer = FramePacer(), now = Instant(nanoseconds: 5_000_000_000), frames: [Instant] = []
         let end = now + 5
         while now < end {

@@ -1,4 +1,5 @@
 import PeerModel
+import TestSupport
 import Testing
 
 @testable import PeerTerminal
@@ -100,7 +101,7 @@ import Testing
         var scene = Scene(TerminalSize(columns: width, rows: 10))
         var editor = LineEditor()
         editor.handle([.text((0..<30).map { "wörd\($0) 漢👩‍👩‍👧" }.joined(separator: " "))])
-        var random = Seeded(width)
+        var random = SeededGenerator(width)
         for step in 0..<200 {
             editor.handle([
                 random.pick([
@@ -150,7 +151,7 @@ import Testing
 
     @Test("Whatever frames and lines come, the screen shows the finished lines and the last frame", arguments: 0..<30)
     func random(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let size = random.pick([(80, 24), (40, 10), (20, 5), (9, 3), (5, 2), (12, 1)])
         var scene = Scene(TerminalSize(columns: size.0, rows: size.1), depth: random.pick([.none, .theme, .indexed]))
         for step in 0..<80 {
@@ -164,7 +165,7 @@ import Testing
 
     @Test("Another size leaves nothing of the old frame behind and takes nothing of the lines", arguments: 0..<40)
     func resize(seed: Int) {
-        var random = Seeded(1000 + seed)
+        var random = SeededGenerator(1000 + seed)
         let reflows = Bool.random(using: &random)
         var scene = Scene(TerminalSize(columns: 40, rows: 10), reflows: reflows)
         for step in 0..<40 {
@@ -189,7 +190,7 @@ import Testing
     func otherWidths(family: Int) {
         var scene = Scene(TerminalSize(columns: 200, rows: 10))
         scene.model.width = { $0 == "👩‍👩‍👧" ? family : ColumnWidth.columns(of: $0) }
-        var random = Seeded(family)
+        var random = SeededGenerator(family)
         var editor = LineEditor()
         for step in 0..<300 {
             for _ in 0..<3 {
@@ -218,7 +219,7 @@ import Testing
         #expect(scene.model.faults.isEmpty)
     }
 
-    static func randomText(_ random: inout Seeded) -> StyledText {
+    static func randomText(_ random: inout SeededGenerator) -> StyledText {
         let words = [
             "a", "word", "wörter", "漢字", "👩‍👩‍👧", "🇩🇪", "x\u{1B}[2Jy", "\u{301}", "  ", "12:30",
             String(repeating: "long", count: 12),
@@ -230,7 +231,7 @@ import Testing
         return text
     }
 
-    static func randomArea(_ random: inout Seeded) -> LiveArea {
+    static func randomArea(_ random: inout SeededGenerator) -> LiveArea {
         func texts(_ atMost: Int) -> [StyledText] {
             (0..<Int.random(in: 0...atMost, using: &random)).map { _ in randomText(&random) + "!" }
         }

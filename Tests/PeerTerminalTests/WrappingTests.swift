@@ -1,4 +1,5 @@
 import PeerModel
+import TestSupport
 import Testing
 
 @testable import PeerTerminal
@@ -67,7 +68,7 @@ import Testing
     @Test(
         "Whatever is printed, no word is lost, and a row that begins with foreign text has no blank", arguments: 0..<60)
     func randomPrinted(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let parts = ["word", "a", " ", " ", "bob:", "漢字", "https://example.org/", "longerthanmanywindowsare", "."]
         let text = "ada: " + (0..<40).map { _ in random.pick(parts) }.joined()
         let cells = StyledText(text).cells
@@ -87,7 +88,7 @@ import Testing
 
     @Test("No row is too wide, no cluster is cut, no word is lost, nothing foreign begins a row", arguments: 0..<60)
     func random(seed: Int) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed)
         let parts = ["word", "a", " ", "  ", "bob:", "👩‍👩‍👧", "漢字", "e\u{301}", "🇩🇪", "longerthanmanywindowsare", " ", "."]
         let text = "ada: " + (0..<40).map { _ in random.pick(parts) }.joined()
         let cells = StyledText(text).cells

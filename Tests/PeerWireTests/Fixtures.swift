@@ -55,18 +55,3 @@ func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value, 
 
 /// All parts in a row; a chain of `+` takes the compiler too long.
 func join(_ parts: [UInt8]...) -> [UInt8] { Array(parts.joined()) }
-
-/// SplitMix64: the same seed gives the same bytes on every machine, so a failure can be replayed.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}

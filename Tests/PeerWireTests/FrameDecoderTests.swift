@@ -1,4 +1,5 @@
 import PeerModel
+import TestSupport
 import Testing
 
 @testable import PeerWire

@@ -1,5 +1,6 @@
 import PeerModel
 import PeerWire
+import TestSupport
 import Testing
 
 @Suite("Manifests")

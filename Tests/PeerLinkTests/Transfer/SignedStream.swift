@@ -3,26 +3,14 @@ import PeerSystem
 import PeerTLS
 import PeerWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerLink
 
-/// Random numbers that are the same in each run (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// A mebibyte of them.
 private let block: [UInt8] = {
-    var random = Seeded(state: 1)
+    var random = SeededGenerator(seed: 1)
     return (0..<(128 << 10)).map { _ in random.next() }.withUnsafeBytes { Array($0) }
 }()
 
