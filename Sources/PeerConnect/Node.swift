@@ -41,8 +41,10 @@ public final class Node: Sendable {
     /// on their side, and they take a node that reads nothing for 12 s for one that is gone.
     public var events: AsyncStream<NodeEvent> { engine.events }
 
-    /// How long a start waits to know the back end, which takes a few milliseconds unless avahi-daemon is stuck.
-    private static let backEndKnown = 0.5
+    /// How long a start waits to know the back end: a few milliseconds, and on a busy machine up to a second.
+    ///
+    /// Only where D-Bus or avahi-daemon is stuck it takes longer, and then a person waits for the prompt.
+    private static let backEndKnown = 2.0
 
     private let own: Mutex<Peer>
     private let engine: NodeEngine

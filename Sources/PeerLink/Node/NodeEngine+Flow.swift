@@ -14,8 +14,8 @@ struct Flow {
     var paused: Set<ConnectionID> = []
     /// Whether the application has not taken what it was told.
     var isBehind = false
-    /// Own lines that wait for room.
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// Own lines that wait for room in their chats.
+    private var waiting: [(chat: ChatID, continuation: CheckedContinuation<Void, Never>)] = []
 
     var isQuiet: Bool { crowded.isEmpty && paused.isEmpty && !isBehind && waiting.isEmpty }
 
@@ -23,13 +23,16 @@ struct Flow {
         if connection.isCrowded { crowded.insert(connection.id) } else { crowded.remove(connection.id) }
     }
 
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
+    mutating func wait(for chat: ChatID, _ continuation: CheckedContinuation<Void, Never>) {
+        waiting.append((chat, continuation))
+    }
 
-    /// In the order they came; each looks again whether there is room.
-    mutating func resumeAll() {
-        let all = waiting
-        waiting = []
-        for continuation in all { continuation.resume() }
+    /// Those of these chats, in the order they came; each looks again whether there is room.
+    mutating func resume(where isReady: (ChatID) -> Bool = { _ in true }) {
+        let ready = waiting.filter { isReady($0.chat) }
+        guard !ready.isEmpty else { return }
+        waiting.removeAll { isReady($0.chat) }
+        for waiter in ready { waiter.continuation.resume() }
     }
 }
 
@@ -39,8 +42,8 @@ extension NodeEngine {
         let chat = try machine.chat(named).get(), limit = BootClock.now() + Limits.crowded
         while !isStopped, machine.chats.contains(chat), mustWait(in: chat) {
             guard BootClock.now() < limit else { throw Self.isFull }
-            let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resumeAll() } }
-            await withCheckedContinuation { flow.wait($0) }
+            let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resume { $0 == chat } } }
+            await withCheckedContinuation { flow.wait(for: chat, $0) }
             loop.cancel(token)
         }
         guard !isStopped else { throw NodeMachine.notInChat }
@@ -80,6 +83,6 @@ extension NodeEngine {
             if let token = tokens[id] { loop.update(token, connection.interest) }
         }
         flow.paused = wanted
-        if machine.chats.isEmpty || machine.chats.contains(where: { !mustWait(in: $0) }) { flow.resumeAll() }
+        flow.resume { !machine.chats.contains($0) || !mustWait(in: $0) }
     }
 }

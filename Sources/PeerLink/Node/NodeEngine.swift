@@ -144,7 +144,7 @@ package actor NodeEngine {
         carryOutEffects()
         isStopped = true
         settleBackEnd("off")
-        flow.resumeAll()
+        flow.resume()
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()
