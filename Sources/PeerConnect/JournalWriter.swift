@@ -143,7 +143,7 @@ struct JournalWriter {
     private mutating func noteMeetings(_ event: NodeEvent, _ time: Int64) {
         guard records.knownPeers != nil else { return }
         switch event {
-        case .chatStarted(let chat, _, let host, let members):
+        case .chatStarted(let chat, _, let host, let members, _):
             present[chat] = [:]
             for peer in [host] + members where peer.id != me.id { come(peer, to: chat, time) }
         case .memberJoined(let chat, let member): if member.id != me.id { come(member, to: chat, time) }

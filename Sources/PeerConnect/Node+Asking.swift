@@ -2,9 +2,10 @@
 ///
 /// A chat need be named only in a node that may be in several (`NodeSettings.maximumChats`); `ambiguous` says so.
 extension Node {
-    /// Invites all of these into a new chat, which starts when all have answered, or into one that this peer hosts.
+    /// Invites all of these into the named chat, if this peer hosts it, else into a new one.
     ///
-    /// That one is named, or is the only chat the node may be in.
+    /// A new one starts when all have answered; until then more can be invited into it. A node that may be in one chat
+    /// only (`NodeSettings.maximumChats`) invites into that one.
     ///
     /// - Throws: `no-such-peer`, `ambiguous`, `too-many`, or `busy` in somebody else's chat.
     public func invite(_ peers: [PeerReference], into chat: ChatID? = nil) async throws(PeerConnectError) {
@@ -46,10 +47,15 @@ extension Node {
     public func cancel(_ item: ItemReference? = nil) async throws(PeerConnectError) { try await ask(.cancel(item)) }
 
     /// Leaves the chat as a member; `usage` for its host, who can only end it.
+    ///
+    /// Without a named chat it takes back an acceptance, if one waits for its chat.
     public func leave(_ chat: ChatID? = nil) async throws(PeerConnectError) { try await ask(.leave, in: chat) }
 
-    /// Ends the chat for all as its host, or takes open invitations back.
+    /// Ends the chat for all as its host; as a member, or without a named chat, it takes back open invitations.
     public func endChat(_ chat: ChatID? = nil) async throws(PeerConnectError) { try await ask(.end, in: chat) }
+
+    /// Takes back invitations and acceptances of chats that have not started.
+    public func giveUp() async throws(PeerConnectError) { try await ask(.giveUp) }
 
     @discardableResult
     private func ask(_ command: NodeCommand, in chat: ChatID? = nil) async throws(PeerConnectError) -> Reply {

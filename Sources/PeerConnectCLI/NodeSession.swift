@@ -37,6 +37,8 @@ protocol NodeSession: Sendable {
 }
 
 extension NodeSession {
+    /// The same where no chat need be named.
+    func perform(_ command: NodeCommand, line: Int?) async -> Reply { await perform(command, in: nil, line: line) }
     func know(_ acquaintances: Acquaintances) async {}
     var records: Records { .none }
     func settleRecords() async {}

@@ -44,8 +44,8 @@ package enum Limits {
     // Chat.
     package static let peersByDefault = 7
     package static let peersAtMost = 64
-    /// At once: each has a connection for every member, and descriptors are few (1,024 for a process, by default).
-    package static let chatsAtMost = 16
+    /// At once: with 64 members in each that is half of the descriptors that a process has by default (1,024).
+    package static let chatsAtMost = 8
     package static let answer = 30.0
     /// For an invitation that brings a file: its sender may wait in a script.
     package static let fileAnswer = 300.0

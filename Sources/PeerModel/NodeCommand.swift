@@ -3,9 +3,9 @@
 /// What is done in a chat is done in the one named along with it, or in the only one there is.
 @nonexhaustive
 public enum NodeCommand: Sendable {
-    /// Invites all of these into a new chat, or into the one that is named and that this peer hosts.
+    /// Invites all of these into the named chat, if this peer hosts it, else into the one about to start or a new one.
     ///
-    /// When there may be no further one, an unnamed chat is the one this peer hosts.
+    /// A peer that may be in one chat only invites into that one.
     case invite([PeerReference])
     /// Starts the chat now, with those who accepted so far.
     case start
@@ -19,10 +19,12 @@ public enum NodeCommand: Sendable {
     case send(paths: [String], to: [PeerReference])
     /// Stops a transfer: for all if it is an own one, else for this peer; `nil` is the only running one.
     case cancel(ItemReference?)
-    /// Leaves the chat as a member.
+    /// Leaves the chat as a member; without a named chat it takes back an acceptance, if one waits for its chat.
     case leave
-    /// Ends the chat for all as its host, or withdraws open invitations.
+    /// Ends the chat for all as its host; as a member, or without a named chat, it takes back open invitations.
     case end
+    /// Takes back invitations and acceptances of chats that have not started.
+    case giveUp
     /// Refuses every invitation while on.
     case doNotDisturb(Bool)
 }
@@ -51,11 +53,11 @@ public enum ItemReference: Hashable, Sendable {
 public struct NodeSnapshot: Sendable {
     /// The peers in the list, by number.
     public var peers: [ListedPeer] = []
-    /// The chats this peer is in, in the order they began: its role, host and members (all but the host).
+    /// The chats this peer talks in, in the order they began: its role, host and members (all but the host).
     public var chats: [(id: ChatID, role: ChatRole, host: Peer, members: [Peer])] = []
     /// Invitations that wait for an answer of this peer.
     public var invitations: [(number: Int, from: Peer, purpose: Purpose, offer: OfferSummary?, known: Standing)] = []
-    /// Transfers of these chats, by number.
+    /// The transfers of these chats and of those that began for a file, by number.
     public var transfers: [TransferState] = []
 
     package init() {}

@@ -13,7 +13,8 @@ public enum NodeEvent: Sendable {
     case inviteAnswered(InviteTarget, answer: Answer, reason: String?, line: Int?)
     case inviteDone(chat: ChatID?, answers: [(InviteTarget, Answer)], line: Int?)
 
-    case chatStarted(chat: ChatID, role: ChatRole, host: Peer, members: [Peer])
+    /// One that began for a file ends with it; nothing can be said there.
+    case chatStarted(chat: ChatID, role: ChatRole, host: Peer, members: [Peer], purpose: Purpose = .chat)
     case memberJoined(chat: ChatID, member: Peer)
     case memberLeft(chat: ChatID, member: Peer, reason: DepartureReason)
     /// The cause says how a lost host was lost.
@@ -213,6 +214,8 @@ public struct ReceivedFiles: Sendable {
 /// What a command gave.
 public enum Reply: Sendable {
     case done
+    /// An invitation was accepted: its host starts the chat, when the others have answered too.
+    case joining(number: Int, host: Peer)
     /// An own line was taken; the number comes back in its message.
     case message(ref: Int)
     /// Own files are being offered; the transfer comes back in its events.

@@ -20,7 +20,7 @@ package struct HostChat: Sendable {
     private(set) var isOver = false
 
     /// A chat for a file is over when the file is.
-    private let purpose: Purpose
+    let purpose: Purpose
     /// Of the command that began it.
     let line: Int?
     /// In a chat for files: how long a recipient may do nothing for them.
@@ -77,7 +77,7 @@ package struct HostChat: Sendable {
         effects += welcomed.values.map { .send($0, .welcome(welcome)) }
         if isStart, !welcomed.isEmpty {
             let event = NodeEvent.chatStarted(
-                chat: view.chat, role: .host, host: view.host, members: view.members)
+                chat: view.chat, role: .host, host: view.host, members: view.members, purpose: purpose)
             effects.insert(.emit(event), at: 0)
         }
         return effects

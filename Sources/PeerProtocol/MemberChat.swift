@@ -7,7 +7,7 @@ package struct MemberChat: Sendable {
     private var chain: EventChain
     package let connection: ConnectionID
     /// What was accepted: in a chat for files, these.
-    private let invite: Invite
+    let invite: Invite
     private let environment: Environment
     private var acknowledged: UInt64
     private var acknowledgeAt: Instant?
@@ -55,7 +55,9 @@ package struct MemberChat: Sendable {
     var last: EventReference { chain.last }
 
     var started: Effect {
-        .emit(.chatStarted(chat: view.chat, role: .member, host: view.host, members: view.members))
+        .emit(
+            .chatStarted(
+                chat: view.chat, role: .member, host: view.host, members: view.members, purpose: invite.purpose))
     }
 
     // MARK: From the host

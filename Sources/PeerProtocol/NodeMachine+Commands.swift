@@ -51,9 +51,9 @@ extension NodeMachine {
         case .success(.question(let question)):
             if accepted {
                 accept(question, isCrossing: false, at: moment)
-            } else {
-                answer(question, .declined, at: moment)
+                return .joining(number: question.number, host: question.from.peer)
             }
+            answer(question, .declined, at: moment)
         case .success(.offer(let record, let id)):
             respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
         }
@@ -195,57 +195,68 @@ extension NodeMachine {
         }
     }
 
-    /// Leaves the chat as a member, or else takes back an acceptance.
-    package mutating func leave(_ chat: ChatID? = nil, at moment: Moment) -> Reply {
-        let chat = self.chat(chat)
-        if case .success(let id) = chat, case .member = slots[id] {
+    /// Leaves the chat as a member; without a name it is an acceptance that is taken back, if there is one.
+    package mutating func leave(_ named: ChatID? = nil, at moment: Moment) -> Reply {
+        if named == nil, withdrawAcceptances(at: moment) { return .done }
+        switch chat(named) {
+        case .failure(let error): return .failed(error)
+        case .success(let id):
+            guard case .member = slots[id] else {
+                return .failed(
+                    PeerConnectError(
+                        .usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
+            }
             withMember(id) { chat, _ in chat.leave() }
             return .done
         }
-        if let (id, joining) = joining {
-            effects += [.send(joining.connection, .leave), .close(joining.connection)]
-            leaveJoining(id, joining, reason: "withdrawn", at: moment)
-            return .done
-        }
-        if case .failure(let error) = chat { return .failed(error) }
-        return .failed(
-            PeerConnectError(
-                .usage, "You host this chat, so leaving would end it.", hint: "End it for all with /end."))
     }
 
-    private var joining: (ChatID, Joining)? {
-        for (id, slot) in slots { if case .joining(let joining) = slot { return (id, joining) } }
-        return nil
-    }
-
-    /// Whether an acceptance still waits for its chat.
-    var isJoining: Bool { joining != nil }
-
-    /// Ends the chat as its host, or else takes back the own invitations to one that has not started.
-    package mutating func end(_ chat: ChatID? = nil, at moment: Moment) -> Reply {
-        let chat = self.chat(chat)
-        if case .success(let id) = chat, case .hosting = slots[id] {
+    /// Ends the chat as its host; without a name the own invitations are taken back, if there are any.
+    ///
+    /// A member's `/end` means the latter too.
+    package mutating func end(_ named: ChatID? = nil, at moment: Moment) -> Reply {
+        if named == nil, withdrawInvitations(at: moment) { return .done }
+        switch chat(named) {
+        case .failure(let error):
+            return .failed(chats.isEmpty && named == nil ? Self.notInviting : error)
+        case .success(let id):
+            guard case .hosting = slots[id] else {
+                if withdrawInvitations(at: moment) { return .done }
+                return .failed(
+                    PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
+            }
             withHost(id) { chat, _ in chat.end() }
             return .done
         }
-        if slots.values.contains(where: { if case .inviting = $0 { true } else { false } }) {
-            withdrawRounds()
-            reconsiderHeld(at: moment)
-            return .done
+    }
+
+    /// Takes back invitations and acceptances of chats that have not started; no chat that runs is touched.
+    package mutating func giveUp(at moment: Moment) -> Reply {
+        let hasInvited = withdrawInvitations(at: moment), hasAccepted = withdrawAcceptances(at: moment)
+        return hasInvited || hasAccepted ? .done : .failed(Self.notInviting)
+    }
+
+    private mutating func withdrawInvitations(at moment: Moment) -> Bool {
+        guard withdrawRounds() else { return false }
+        reconsiderHeld(at: moment)
+        return true
+    }
+
+    private mutating func withdrawAcceptances(at moment: Moment) -> Bool {
+        var isDone = false
+        for case (let id, .joining(let joining)) in slots {
+            effects += [.send(joining.connection, .leave), .close(joining.connection)]
+            leaveJoining(id, joining, reason: "withdrawn", at: moment)
+            isDone = true
         }
-        return switch chat {
-        case .success:
-            .failed(PeerConnectError(.notHost, "Only the host can end the chat.", hint: "Leave it with /leave."))
-        case .failure(let error): .failed(error.code == .noChat ? Self.notInviting : error)
-        }
+        return isDone
     }
 
     /// The program stops: everyone is told.
     package mutating func stop(at moment: Moment) {
         for question in questions + held { answer(question, .declined, at: moment) }
         (held, settleAt) = ([], nil)
-        withdrawRounds()
-        if joining != nil { _ = leave(at: moment) }
+        _ = giveUp(at: moment)
         for id in slots.keys {
             withMember(id) { chat, _ in chat.leave() }
             withHost(id) { chat, _ in chat.end() }
@@ -267,15 +278,12 @@ extension NodeMachine {
 
     package func snapshot() -> NodeSnapshot {
         var snapshot = NodeSnapshot()
-        let views = chats.compactMap(view(of:))
-        snapshot.chats = views.map { ($0.chat, $0.isHost ? .host : .member, $0.host, $0.members) }
-        snapshot.transfers = views.flatMap { view in view.transferOrder.compactMap { view.transfers[$0] } }
-            .sorted { $0.offer.number < $1.offer.number }
-            .map { record in
-                TransferState(
-                    offer: record.offer, isOpen: record.standing(of: me.peer.id) == .open, isRunning: !record.isDone,
-                    results: record.results)
-            }
+        snapshot.chats = chats.compactMap(view(of:)).map { ($0.chat, $0.isHost ? .host : .member, $0.host, $0.members) }
+        snapshot.transfers = records().map(\.1).sorted { $0.offer.number < $1.offer.number }.map { record in
+            TransferState(
+                offer: record.offer, isOpen: record.standing(of: me.peer.id) == .open, isRunning: !record.isDone,
+                results: record.results)
+        }
         snapshot.invitations = questions.map { question in
             let from = question.from.peer
             return (

@@ -44,9 +44,15 @@ extension NodeMachine {
             held.append(question)
             return
         }
-        let isCrossing = mayCross && peer < me.peer.id && crossed[peer].map { $0 > moment.now } ?? false
-        if isCrossing, slots.count < settings.maximumChats || giveUpJoining(for: peer, at: moment) {
-            return accept(question, isCrossing: true, at: moment)
+        if mayCross, crossed[peer].map({ $0 > moment.now }) ?? false {
+            // All who invited each other meet in one chat: that of the smallest.
+            if hasGivenWay {
+                guard giveUpJoining(for: peer, at: moment) else { return refuse(question, at: moment) }
+                return accept(question, isCrossing: true, at: moment)
+            }
+            if peer < me.peer.id, slots.count < settings.maximumChats {
+                return accept(question, isCrossing: true, at: moment)
+            }
         }
         guard slots.count < settings.maximumChats else { return refuse(question, at: moment) }
         switch decision(on: question) {
@@ -57,6 +63,9 @@ extension NodeMachine {
         case nil: ask(question, at: moment)
         }
     }
+
+    /// Whether own invitations gave way to a chat that is about to start.
+    private var hasGivenWay: Bool { yielded.contains { isJoining($0.to) } }
 
     private func decision(on question: Question) -> Bool? {
         switch question.invite.purpose {
@@ -123,7 +132,9 @@ extension NodeMachine {
     /// An acceptance that still waits for its chat gives way to a smaller peer that was invited too.
     private mutating func giveUpJoining(for peer: PeerID, at moment: Moment) -> Bool {
         for (id, slot) in slots {
-            guard case .joining(let joining) = slot, peer < joining.from.peer.id else { continue }
+            guard case .joining(let joining) = slot, peer < joining.from.peer.id,
+                yielded.contains(where: { $0.to == id })
+            else { continue }
             effects += [.send(joining.connection, .leave), .close(joining.connection)]
             peers[joining.connection] = nil
             slots[id] = nil
@@ -135,7 +146,7 @@ extension NodeMachine {
 
     /// Answers anything but accepted, and closes.
     mutating func answer(_ question: Question, _ answer: Answer, at moment: Moment) {
-        questions.removeAll { $0.connection == question.connection }
+        for list in [\Self.questions, \.held] { self[keyPath: list].removeAll { $0.connection == question.connection } }
         let reply = InviteAnswer(chat: question.invite.chat, refusing: answer)
         effects += [.send(question.connection, .answer(reply)), .close(question.connection)]
         peers[question.connection] = nil
@@ -149,7 +160,9 @@ extension NodeMachine {
         }
         // Whatever chat has this ID is another one, and this peer is in it: the inviter may not take its place.
         guard slots[question.invite.chat] == nil else { return answer(question, .busy, at: moment) }
-        if isCrossing || slots.count >= settings.maximumChats { giveWay(at: moment) }
+        if isCrossing || slots.count >= settings.maximumChats {
+            giveWay(to: question.invite.chat, at: moment)
+        }
         guard let name = try? DisplayName(me.peer.name) else { return }
         let join = Join(
             chat: question.invite.chat, host: question.from.peer.id, nonce: question.invite.nonce,
@@ -163,7 +176,8 @@ extension NodeMachine {
             number: question.number, from: question.from, connection: question.connection, invite: question.invite,
             join: bytes, deadline: moment.now + 2 * Limits.answer)
         slots[question.invite.chat] = .joining(joining)
-        if slots.count >= settings.maximumChats { busyForAll(at: moment) }
+        busyForAll(at: moment)
+        reconsiderHeld(at: moment)
     }
 
     /// One chat at a time: whoever else waits for an answer is told.

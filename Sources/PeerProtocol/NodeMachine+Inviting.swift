@@ -36,7 +36,9 @@ extension NodeMachine {
         let line: Int?
     }
 
-    /// Invites peers into a new chat, or into one this peer hosts: the named one, or the only one that it may be in.
+    /// Invites peers into the named chat, if this peer hosts it, else into the one about to start or a new one.
+    ///
+    /// A peer that may be in one chat only invites into that one.
     package mutating func invite(
         _ all: [Invitation], purpose: Purpose = .chat, offer: OfferBody? = nil,
         answerWithin seconds: Double = Limits.answer, stallAfter patience: Double? = nil,
@@ -44,11 +46,13 @@ extension NodeMachine {
     ) -> Reply {
         let terms = Terms(
             purpose: purpose, offer: offer, answerWithin: seconds, stallAfter: patience, line: line)
-        if let question = winningQuestion(against: all, for: purpose) {
+        if let hosted, !chats.contains(hosted) { return .failed(Self.isOver) }
+        let chat = openSlot(for: purpose, hosted)
+        // Whoever is wanted in a chat that runs is invited there, whatever it asks itself.
+        if chat.map({ !isHosting($0) }) ?? true, let question = winningQuestion(against: all, for: purpose) {
             giveWay(to: question, with: all, terms, at: moment)
             return .done
         }
-        let chat = openSlot(for: purpose, hosted)
         if chat == nil, slots.count >= settings.maximumChats { return .failed(busyError) }
         do throws(PeerConnectError) {
             ask(try newcomers(among: all, in: chat), in: chat, terms, at: moment)
@@ -75,7 +79,7 @@ extension NodeMachine {
     ) {
         // The others invited here may invite too; theirs crosses this one, as if it had gone out.
         for id in all.compactMap(\.id) where id != question.from.peer.id { crossed[id] = moment.now + Limits.answer }
-        yielded.append(round(inviting: all, in: nil, terms, at: moment))
+        yielded.append((question.invite.chat, round(inviting: all, in: nil, terms, at: moment)))
         accept(question, isCrossing: true, at: moment)
     }
 
@@ -140,24 +144,21 @@ extension NodeMachine {
         if let wanted, isHosting(wanted) { return wanted }
         let coming = slots.first { if case .inviting(let round) = $0.value { round.purpose == .chat } else { false } }
         if let coming { return coming.key }
-        // Where another one is possible, nobody is led into a chat that was not named.
-        return slots.count < settings.maximumChats ? nil : only(chats.filter(isHosting))
+        // Nobody is led into one of several chats that was not named.
+        return settings.maximumChats > 1 ? nil : chats.first(where: isHosting)
     }
 
     private func isHosting(_ chat: ChatID) -> Bool { if case .hosting = slots[chat] { true } else { false } }
-
-    private func only(_ chats: [ChatID]) -> ChatID? { chats.count == 1 ? chats[0] : nil }
-
     private var busyError: PeerConnectError {
-        let isWaiting = slots.values.contains { if case .joining = $0 { true } else { false } }
-        return isWaiting
-            ? PeerConnectError(
+        if slots.values.contains(where: { if case .joining = $0 { true } else { false } }) {
+            return PeerConnectError(
                 .busy, "You have accepted an invitation, and its chat is about to start.",
                 hint: "Wait for it, or withdraw with /leave.")
-            : chats.count > 1
-                ? PeerConnectError(
-                    .busy, "You are in \(chats.count) chats already.", hint: "Leave one first: /leave or /end.")
-                : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
+        }
+        return chats.count > 1
+            ? PeerConnectError(
+                .busy, "You are in \(chats.count) chats already.", hint: "Leave one first: /leave or /end.")
+            : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 
     func round(in chat: ChatID) -> InvitationRound? {
@@ -197,7 +198,7 @@ extension NodeMachine {
             let invite = Invite(
                 chat: id, nonce: round.nonce, purpose: round.purpose, offer: round.offer?.summary)
             effects.append(.send(connection, .invite(invite)))
-            if round.purpose == .chat { crossIfAsked(by: remote.peer.id, at: moment) }
+            if case .inviting = slots[id], round.purpose == .chat { crossIfAsked(by: remote.peer.id, at: moment) }
             reconsiderHeld(at: moment)
             return
         }
@@ -233,7 +234,7 @@ extension NodeMachine {
         round.invitees[index].state = .accepted(signed, connection)
         put(round, in: answer.chat)
         told(round.invitees[index], in: round, reason: nil)
-        held.removeAll { $0.from.peer.id == remote.peer.id }
+        for question in held where question.from.peer.id == remote.peer.id { self.answer(question, .busy, at: moment) }
         proceed(answer.chat, at: moment)
     }
 

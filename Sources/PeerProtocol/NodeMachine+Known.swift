@@ -19,7 +19,7 @@ extension NodeMachine {
         let arrived: [Peer] =
             switch event {
             case .inviteReceived(_, let from, _, _, _): [from]
-            case .chatStarted(_, _, let host, let members): [host] + members
+            case .chatStarted(_, _, let host, let members, _): [host] + members
             case .memberJoined(_, let member): [member]
             default: []
             }

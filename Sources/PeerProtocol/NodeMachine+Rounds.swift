@@ -20,6 +20,7 @@ extension NodeMachine {
         guard case .hosting = slots[chat] else { return }
         admit(round, to: chat, at: moment)
         busyForAll(at: moment)
+        reconsiderHeld(at: moment)
     }
 
     /// The chat starts; its round goes on with those who have not answered.
@@ -47,6 +48,7 @@ extension NodeMachine {
         put(nil, in: chat)
         effects += round.done(in: chat)
         busyForAll(at: moment)
+        reconsiderHeld(at: moment)
         if let offer = round.offer { sendOffer(offer, in: chat, line: round.lines.first ?? nil, at: moment) }
     }
 
@@ -91,13 +93,20 @@ extension NodeMachine {
     static let notInviting = PeerConnectError(
         .noChat, "You are not inviting anyone.", hint: "Invite with /invite PEER…; /peers lists who is here.")
 
-    /// Takes all own invitations back, for the user.
-    mutating func withdrawRounds() {
-        for id in slots.keys { if case .inviting(let round) = slots[id] { withdraw(round, in: id) } }
+    /// Takes all own invitations back, for the user; false when there are none.
+    mutating func withdrawRounds() -> Bool {
+        var isDone = false
+        for case (let id, .inviting(let round)) in slots {
+            withdraw(round, in: id)
+            isDone = true
+        }
+        return isDone
     }
 
     /// Another invitation has won: what becomes of the own ones is told when its chat starts, or does not.
-    mutating func giveWay(at moment: Moment) {
+    mutating func giveWay(to winner: ChatID, at moment: Moment) {
+        // What they gave way to before was given up for this one.
+        for index in yielded.indices where !isJoining(yielded[index].to) { yielded[index].to = winner }
         for id in slots.keys {
             // What brings files is nothing that another chat could take the place of.
             guard case .inviting(let round) = slots[id], round.purpose == .chat else { continue }
@@ -106,20 +115,33 @@ extension NodeMachine {
             }
             slots[id] = nil
             effects += round.giveWay()
-            yielded.append(round)
+            yielded.append((winner, round))
         }
     }
 
-    /// What became of the rounds that gave way: who of them is in the chat that took their place, if it came about.
-    mutating func settleYielded(in view: ChatView?) {
-        let present = Set(view.map { [$0.host.id] + $0.members.map(\.id) } ?? [])
-        for var round in yielded {
+    /// What became of the rounds that gave way to a chat: who of them is in it.
+    mutating func settleYielded(in view: ChatView) {
+        let present = Set([view.host.id] + view.members.map(\.id))
+        for (to, round) in yielded where to == view.chat {
+            var round = round
             effects += round.settle(present: present)
-            effects += round.done(in: view?.chat)
+            effects += round.done(in: view.chat)
         }
-        yielded = []
-        settleAt = nil
+        yielded.removeAll { $0.to == view.chat }
     }
+
+    /// What became of those whose chat did not come about, once nothing can take its place any more.
+    mutating func settleStranded() {
+        guard settleAt == nil else { return }
+        for (to, round) in yielded where !isJoining(to) {
+            var round = round
+            effects += round.settle(present: [])
+            effects += round.done(in: nil)
+        }
+        yielded = yielded.filter { isJoining($0.to) }
+    }
+
+    func isJoining(_ chat: ChatID) -> Bool { if case .joining = slots[chat] { true } else { false } }
 
     private mutating func withdraw(_ round: InvitationRound, in id: ChatID) {
         var round = round

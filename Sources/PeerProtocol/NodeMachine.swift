@@ -17,6 +17,16 @@ package struct NodeMachine: Sendable {
         case hosting(HostChat, InvitationRound?)
         case member(MemberChat)
 
+        /// Not for bringing a file, which nothing is said to.
+        var isForTalk: Bool {
+            switch self {
+            case .inviting(let round): round.purpose != .file
+            case .joining(let joining): joining.invite.purpose != .file
+            case .hosting(let chat, _): chat.purpose != .file
+            case .member(let chat): chat.invite.purpose != .file
+            }
+        }
+
         func uses(_ connection: ConnectionID) -> Bool {
             switch self {
             case .inviting(let round): round.index(of: connection) != nil
@@ -32,7 +42,7 @@ package struct NodeMachine: Sendable {
     let environment: Environment
     package var settings: Policy
     var slots: [ChatID: Slot] = [:]
-    /// The chats this peer is in, in the order they began.
+    /// The chats this peer is in, in the order they began: the slots that are hosting or member, for talk and not for files.
     package private(set) var chats: [ChatID] = []
     var questions: [Question] = []
     /// Invitations of larger peers that were invited too: unanswered until the own invitation to them is.
@@ -40,7 +50,7 @@ package struct NodeMachine: Sendable {
     /// Whom this peer invited before it gave way to another invitation: theirs is accepted unasked until then.
     var crossed: [PeerID: Instant] = [:]
     /// Own rounds that gave way to another's chat, which has not started yet: they are told of with it.
-    var yielded: [InvitationRound] = []
+    var yielded: [(to: ChatID, round: InvitationRound)] = []
     /// Until when the one that an inviter gave way to may still invite this peer.
     var settleAt: Instant?
     /// Whose refusal was told, and until when it is not told again.
@@ -78,7 +88,7 @@ package struct NodeMachine: Sendable {
 
     /// What to do, in order; asked after every call.
     package mutating func takeEffects() -> [Effect] {
-        if !isJoining, settleAt == nil { settleYielded(in: nil) }
+        settleStranded()
         defer { effects = [] }
         return effects.flatMap { effect in
             guard case .emit(let event) = effect else { return [effect] }
@@ -161,7 +171,7 @@ package struct NodeMachine: Sendable {
     /// From here on this peer is in a chat, until its slot says that it is over.
     mutating func begin(_ slot: Slot, in id: ChatID) {
         slots[id] = slot
-        chats.append(id)
+        if slot.isForTalk { chats.append(id) }
     }
 
     private mutating func leaveSlot(_ id: ChatID) {
@@ -198,7 +208,7 @@ package struct NodeMachine: Sendable {
     // MARK: Time
 
     package var deadline: Instant? {
-        var all = questions.map(\.deadline) + [settleAt].compactMap { $0 }
+        var all = (questions + held).map(\.deadline) + [settleAt].compactMap { $0 }
         for slot in slots.values {
             switch slot {
             case .inviting(let round): all += [round.deadline].compactMap { $0 }
@@ -211,8 +221,9 @@ package struct NodeMachine: Sendable {
     }
 
     package mutating func timerFired(at moment: Moment) {
-        for question in questions where moment.now >= question.deadline {
+        for question in questions + held where moment.now >= question.deadline {
             answer(question, .timeout, at: moment)
+            guard question.number != 0 else { continue }
             effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "timeout")))
         }
         crossed = crossed.filter { $0.value > moment.now }

@@ -10,7 +10,7 @@ struct ChatCompleterTests {
         let me = try peer("me", 9), ada = try peer("ada", 1), anna = try peer("Anna Maria", 2),
             anne = try peer("Anne", 3)
         var board = LiveBoard(me: me)
-        board.note(
+        board.take(
             .chatStarted(chat: try chatID(3), role: .host, host: me, members: [ada, anna, anne]),
             at: Instant(nanoseconds: 1))
         let completer = ChatCompleter(board: board, names: NameBook(), paths: PathExpander(home: nil) { _ in [] })

@@ -61,7 +61,7 @@ struct ChatTests {
         state.end(.say("early"), full)
         #expect(!state.hasLostLine)
         state.note(.chatStarted(chat: chat, role: .member, host: ada, members: [me]))
-        state.end(.say("hello"), full)
+        state.end(.say("hello"), in: chat, full)
         #expect(state.hasLostLine)
     }
 

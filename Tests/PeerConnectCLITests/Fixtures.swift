@@ -281,3 +281,11 @@ final class ScriptedSession: NodeSession {
         continuation.finish()
     }
 }
+
+extension LiveBoard {
+    /// What the display does with an event: the chats first.
+    mutating func take(_ event: NodeEvent, at now: Instant) {
+        book.note(event)
+        note(event, at: now)
+    }
+}

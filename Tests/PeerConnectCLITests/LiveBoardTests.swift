@@ -25,7 +25,7 @@ import Testing
 
     private func board(_ events: NodeEvent...) -> LiveBoard {
         var board = LiveBoard(me: me)
-        for event in events { board.note(event, at: Instant(nanoseconds: 1)) }
+        for event in events { board.take(event, at: Instant(nanoseconds: 1)) }
         return board
     }
 
@@ -47,10 +47,10 @@ import Testing
             .peerFound(listed(ada, 1, kind: "inbox")))
         #expect(area(board).people.map(\.text) == ["Here: 1 ada (takes files)  2 bob (busy)"])
         #expect(area(board).status.text == "you are me, not in a chat  discovery daemon")
-        board.note(.peerUpdated(listed(bob, 2)), at: Instant(nanoseconds: 2))
-        board.note(.peerLost(listed(ada, 1), reason: "gone"), at: Instant(nanoseconds: 2))
+        board.take(.peerUpdated(listed(bob, 2)), at: Instant(nanoseconds: 2))
+        board.take(.peerLost(listed(ada, 1), reason: "gone"), at: Instant(nanoseconds: 2))
         #expect(area(board).people.map(\.text) == ["Here: 2 bob"])
-        board.note(.chatStarted(chat: chat, role: .host, host: me, members: [bob]), at: Instant(nanoseconds: 3))
+        board.take(.chatStarted(chat: chat, role: .host, host: me, members: [bob]), at: Instant(nanoseconds: 3))
         #expect(area(board).people.isEmpty && area(board).status.text == "hosting bob, you are me  discovery daemon")
     }
 
@@ -60,12 +60,12 @@ import Testing
         #expect(area(board).status.text == "you are me, nobody else is here yet")
         for number in 1...90 {
             let peer = try peer("peer-\(number)", UInt8(number))
-            board.note(.peerFound(listed(peer, number)), at: Instant(nanoseconds: 1))
+            board.take(.peerFound(listed(peer, number)), at: Instant(nanoseconds: 1))
         }
         let rows = area(board).people.map(\.text)
         #expect(rows.count == 4 && rows[0].hasPrefix("Here: 1 peer-1"))
         #expect(rows[3] == "      and more, /peers lists all")
-        board.note(.discovery(backend: "daemon", state: .down, reason: "it died"), at: Instant(nanoseconds: 1))
+        board.take(.discovery(backend: "daemon", state: .down, reason: "it died"), at: Instant(nanoseconds: 1))
         #expect(area(board).questions.map(\.text) == ["Discovery does not work at the moment, because it died."])
     }
 
@@ -73,10 +73,10 @@ import Testing
     func status() {
         var board = board(.chatStarted(chat: chat, role: .member, host: ada, members: [me]))
         #expect(area(board).status.text == "chat with ada (host), you are me")
-        board.note(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
-        board.note(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
+        board.take(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
+        board.take(.memberJoined(chat: chat, member: bob), at: Instant(nanoseconds: 1))
         #expect(area(board).status.text == "chat with ada (host), bob, you are me")
-        board.note(.memberLeft(chat: chat, member: bob, reason: .left), at: Instant(nanoseconds: 1))
+        board.take(.memberLeft(chat: chat, member: bob, reason: .left), at: Instant(nanoseconds: 1))
         #expect(area(board).status.text == "chat with ada (host), you are me")
     }
 
@@ -96,7 +96,7 @@ import Testing
         func status(_ width: Int = 80) -> String { area(board, width: width).status.text }
         func answer(_ target: InviteTarget) {
             let answer = NodeEvent.inviteAnswered(target, answer: .accepted, reason: nil, line: nil)
-            board.note(answer, at: Instant(nanoseconds: 2))
+            board.take(answer, at: Instant(nanoseconds: 2))
         }
         let rest = ", /start begins now, /end gives up"
         board.setGathering(true, isJoining: false)
@@ -117,13 +117,13 @@ import Testing
         board.expect("held", line: 1, isHeld: true)
         board.expect("one", line: 2, isHeld: false)
         #expect(area(board).waiting.map(\.text) == ["waits for the chat: held", "on its way: one"])
-        board.note(.reply(line: 2, .message(ref: 7)), at: Instant(nanoseconds: 1))
+        board.take(.reply(line: 2, .message(ref: 7)), at: Instant(nanoseconds: 1))
         #expect(board.waiting.count == 2)
         let message = ChatMessage(chat: chat, seq: 1, from: me, text: "one", sent: 0, ref: 7, line: 2)
-        board.note(.message(message), at: Instant(nanoseconds: 1))
+        board.take(.message(message), at: Instant(nanoseconds: 1))
         board.expect("held", line: 1, isHeld: false)
         #expect(area(board).waiting.map(\.text) == ["on its way: held"])
-        board.note(.reply(line: 1, .failed(PeerConnectError(.noChat, "No."))), at: Instant(nanoseconds: 1))
+        board.take(.reply(line: 1, .failed(PeerConnectError(.noChat, "No."))), at: Instant(nanoseconds: 1))
         #expect(board.waiting.isEmpty)
     }
 
@@ -150,7 +150,7 @@ import Testing
         let offer = try offer(3, from: me, to: ada, bob)
         var board = board(.fileOffered(offer))
         func note(_ event: NodeEvent) -> ProgressLine? {
-            board.note(event, at: Instant(nanoseconds: 1))
+            board.take(event, at: Instant(nanoseconds: 1))
             return area(board).transfers.first
         }
         func moved(_ peer: Peer, _ bytes: UInt64) -> NodeEvent {
@@ -175,7 +175,7 @@ import Testing
         let offer = try offer(3, from: me, to: ada, bob)
         var board = board(.fileOffered(offer))
         func note(_ event: NodeEvent) -> ProgressLine? {
-            board.note(event, at: Instant(nanoseconds: 1))
+            board.take(event, at: Instant(nanoseconds: 1))
             return area(board).transfers.first
         }
         _ = note(.fileAnswered(transfer: offer.transfer, peer: ada, accepted: true, automatic: false))
@@ -193,15 +193,15 @@ import Testing
         let offer = try offer(4, from: ada, to: me, bob)
         var board = board(.fileOffered(offer))
         #expect(board.openNumbers == [4])
-        board.note(
+        board.take(
             .fileAnswered(transfer: offer.transfer, peer: bob, accepted: false, automatic: false),
             at: Instant(nanoseconds: 2))
         #expect(board.openNumbers == [4], "another's answer is not ours")
-        board.note(
+        board.take(
             .fileAnswered(transfer: offer.transfer, peer: me, accepted: true, automatic: false),
             at: Instant(nanoseconds: 2))
         #expect(board.openNumbers.isEmpty && area(board).transfers.first?.marks == "from ada")
-        board.note(
+        board.take(
             .fileDelivered(transfer: offer.transfer, result: TransferResult(peer: me, status: .verified)),
             at: Instant(nanoseconds: 2))
         #expect(area(board).transfers.isEmpty)
@@ -216,10 +216,10 @@ import Testing
         }
         #expect(board.certain(.accept(nil), begun: before) == nil)
         #expect(board.certain(.cancel(nil), begun: after) == nil)
-        board.note(
+        board.take(
             .inviteReceived(number: 2, from: bob, purpose: .chat, offer: nil, known: .new), at: Instant(nanoseconds: 6))
         #expect(board.certain(.accept(nil), begun: Instant(nanoseconds: 7)) == nil, "two are open")
-        board.note(.inviteWithdrawn(number: 1, reason: "withdrawn"), at: Instant(nanoseconds: 8))
+        board.take(.inviteWithdrawn(number: 1, reason: "withdrawn"), at: Instant(nanoseconds: 8))
         #expect(board.certain(.decline(nil), begun: Instant(nanoseconds: 7)) == nil, "one went")
         #expect(board.certain(.decline(nil), begun: Instant(nanoseconds: 9)) != nil)
     }

@@ -275,9 +275,9 @@ struct LiveChatTests {
     func completion() throws {
         var board = LiveBoard(me: me)
         let now = Instant(nanoseconds: 1)
-        board.note(
+        board.take(
             .peerFound(ListedPeer(peer: ada, number: 1, isBusy: false, kind: "chat", addresses: [])), at: now)
-        board.note(.inviteReceived(number: 12, from: ada, purpose: .chat, offer: nil, known: .new), at: now)
+        board.take(.inviteReceived(number: 12, from: ada, purpose: .chat, offer: nil, known: .new), at: now)
         var paths = PathExpander(home: "/home/me") { pattern in
             #expect(pattern == "/home/me/do*")
             return ["/home/me/docs", "/home/me/done.txt"]

@@ -77,7 +77,7 @@ struct JSONTests {
             ),
             (
                 .chatStarted(chat: chat, role: .host, host: ada, members: [bob]),
-                #"chat.started","chat":"\#(chat)","role":"host","host":\#(a),"members":[\#(b)]"#
+                #"chat.started","chat":"\#(chat)","role":"host","host":\#(a),"members":[\#(b)],"purpose":"chat""#
             ),
             (.memberJoined(chat: chat, member: bob), #"member.joined","chat":"\#(chat)","member":\#(b)"#),
             (

@@ -28,7 +28,7 @@ struct PromptParserTests {
             ("/invite ada", "invite [ada]"), ("/invite ada \"bob b\" @3", "invite [ada, bob b, 3]"),
             ("/start", "start"), ("/who", "who"), ("/transfers", "transfers"), ("/quit", "quit"),
             ("/leave", "leave"), ("/end", "end"), ("/chats", "chats"), ("/switch 2", "switch 2"),
-            ("/switch 0", "switch 0"),
+            ("/switch 0", "switch 0"), ("/switch #2", "switch 2"),
             ("/accept", "unnamed accept"), ("/accept 4", "accept #4"), ("/accept #4", "accept #4"),
             ("/accept ada", "accept ada"), ("/decline 4", "decline #4"), ("/cancel", "unnamed cancel"),
             ("/cancel 99999999999999999999", "cancel 99999999999999999999"), ("/accept 0", "accept 0"),
@@ -61,6 +61,7 @@ struct PromptParserTests {
             ("/send @ a", "usage: /help send"), ("/start now", "usage: /help start"),
             ("/accept 1 2", "usage: /help accept"), ("/switch", "usage: /help switch"),
             ("/switch ada", "usage: /help switch"), ("/switch -1", "usage: /help switch"),
+            ("/switch +2", "usage: /help switch"),
             ("/switch 99999999999999999999", "usage: /help switch"), ("/switch 1 2", "usage: /help switch"),
             ("/chats 1", "usage: /help chats"), ("/dnd maybe", "usage: /help dnd"),
             ("/name", "usage: /help name"), ("/name \u{7}", "usage: Usage is /name NEW."),
@@ -149,6 +150,7 @@ struct PromptParserTests {
         case .send(let paths, let peers): "send \(list(paths)) to \(list(peers.map(\.text)))"
         case .leave: "leave"
         case .end: "end"
+        case .giveUp: "give up"
         case .doNotDisturb(let isOn): "dnd \(isOn)"
         }
     }

@@ -87,7 +87,7 @@ struct WordingTests {
     func unblocks() throws {
         var board = LiveBoard(me: me)
         for (name, byte, known) in [("ada", 1, .trusted), ("adam", 2, .blocked)] as [(String, UInt8, Standing)] {
-            board.note(
+            board.take(
                 .peerFound(
                     ListedPeer(
                         peer: try peer(name, byte), number: Int(byte), isBusy: false, kind: "chat", addresses: [],

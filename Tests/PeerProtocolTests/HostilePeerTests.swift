@@ -36,9 +36,13 @@ struct HostilePeerTests {
         try invite(1, toTake: body, in: network)
         network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
         try network.settle()
-        network.schedule(0) { _ = $0.offer(other, line: nil, at: $1) }
+        network.schedule(0) { machine, moment in
+            for id in machine.slots.keys {
+                machine.withHost(id) { $0.state(.offer(other), ref: 9, line: nil, at: moment, numbers: &$1) }
+            }
+        }
         try network.settle()
-        let transfers = try #require(network.nodes[1].machine.currentView?.transfers)
+        let transfers = try #require(network.nodes[1].machine.deliveryView?.transfers)
         #expect(transfers[body.transfer]?.standing(of: network.id(1)) == .accepted)
         #expect(transfers[other.transfer]?.standing(of: network.id(1)) == .open)
     }
@@ -55,7 +59,7 @@ struct HostilePeerTests {
         try invite(1, toTake: body, in: network)
         network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
         try network.settle()
-        let record = network.nodes[1].machine.currentView?.transfers[body.transfer]
+        let record = network.nodes[1].machine.deliveryView?.transfers[body.transfer]
         #expect(record?.standing(of: network.id(1)) == .open)
     }
 
@@ -66,7 +70,7 @@ struct HostilePeerTests {
         network.scheduleInvite(from: 1, to: [0])
         try network.settle()
         try invite(1, toTake: body, in: network)
-        #expect(network.nodes[1].machine.currentView == nil)
+        #expect(network.nodes[1].machine.deliveryView == nil)
         #expect(network.nodes[1].orders.isEmpty)
     }
 
@@ -108,7 +112,7 @@ struct HostilePeerTests {
         network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
         try network.settle()
         try network.advance(59)
-        #expect(network.nodes[0].machine.currentView != nil)
+        #expect(network.nodes[0].machine.deliveryView != nil)
         try network.advance(2)
         let results = network.nodes[0].events.compactMap {
             if case .fileDone(_, let results, _) = $0 { results.first?.reason } else { nil }

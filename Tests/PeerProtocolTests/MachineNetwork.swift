@@ -7,6 +7,9 @@ import Testing
 @testable import PeerProtocol
 
 extension NodeMachine {
+    /// What this peer sees of a chat that began for a file.
+    var deliveryView: ChatView? { slots.keys.filter { !chats.contains($0) }.compactMap(view(of:)).first }
+
     /// The chat this peer is a member of.
     var memberChat: MemberChat? {
         for case .member(let chat) in slots.values { return chat }

@@ -141,7 +141,7 @@ struct OfferTests {
             try network.inject(.progress(transfer: body.transfer, peer: nil, bytes: 5), from: 1, to: 0)
             try network.inject(.get(Get(transfer: body.transfer, ticket: ticket, piece: 0)), from: 1, to: 0)
         }
-        #expect(network.nodes[0].machine.currentView != nil)
+        #expect(network.nodes[0].machine.deliveryView != nil)
         try network.advance(21)
         #expect(results(network.nodes[0]) == ["Peer 1 failed stalled"])
     }

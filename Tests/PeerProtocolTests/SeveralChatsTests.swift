@@ -88,7 +88,10 @@ struct SeveralChatsTests {
         #expect(try refusal(1, in: network) { $0.end(first, at: $1) } == .notHost)
         #expect(try refusal(1, in: network) { $0.leave(at: $1) } == .ambiguous)
         #expect(try refusal(1, in: network) { $0.end(at: $1) } == .ambiguous)
-        #expect(try refusal(1, in: network) { $0.invite([other], into: first, line: nil, at: $1) } == nil)
+        for chat in [first, nil] as [ChatID?] {
+            #expect(try refusal(1, in: network) { $0.invite([other], into: chat, line: nil, at: $1) } == .busy)
+        }
+        #expect(try refusal(1, in: network) { $0.invite([other], into: second, line: nil, at: $1) } == nil)
         #expect(network.nodes[1].machine.everyone(in: second).map(\.id) == [1, 3, 2].map(network.id))
 
         #expect(try refusal(1, in: network) { $0.leave(first, at: $1) } == nil)
@@ -128,6 +131,70 @@ struct SeveralChatsTests {
         }
         #expect(network.nodes[1].machine.chats.count == chats)
         #expect(network.nodes[2].machine.chats.count == chats - 1)
+    }
+
+    @Test("Inviting and accepting are given up without touching a chat that runs")
+    func givesUp() throws {
+        let network = MachineNetwork(4, seed: 11) { $0.maximumChats = 3 }
+        network.scheduleInvite(from: 0, to: [1])
+        try network.settle()
+        network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
+        try network.settle()
+        let chat = try #require(network.nodes[1].machine.chats.first), third = network.id(3)
+        for end in 0..<2 {
+            // Own invitations of the host, and an acceptance of the member, whose chats do not start.
+            network.scheduleInvite(from: 0, to: [2])
+            network.scheduleInvite(from: 3, to: [1, 2])
+            try network.settle()
+            network.schedule(1) { _ = $0.accept(.peer(third), line: nil, at: $1) }
+            try network.settle()
+            #expect(network.nodes[0].machine.slots.count == 2 && network.nodes[1].machine.slots.count == 2)
+            #expect(try refusal(0, in: network) { end == 0 ? $0.giveUp(at: $1) : $0.end(at: $1) } == nil)
+            #expect(try refusal(1, in: network) { end == 0 ? $0.giveUp(at: $1) : $0.leave(at: $1) } == nil)
+            #expect(network.nodes[0].machine.chats == [chat] && network.nodes[0].machine.slots.count == 1)
+            #expect(network.nodes[1].machine.chats == [chat] && network.nodes[1].machine.slots.count == 1)
+            network.schedule(3) { _ = $0.giveUp(at: $1) }
+            try network.settle()
+        }
+        #expect(try refusal(0, in: network) { $0.giveUp(at: $1) } == .noChat)
+        #expect(try refusal(3, in: network) { $0.end(chat, at: $1) } == .noChat)
+    }
+
+    @Test("Whoever is wanted in a chat that runs is invited there, though it has invited itself", arguments: [0, 2])
+    func wantedHere(asker: Int) throws {
+        let network = MachineNetwork(4, seed: 13) { $0.maximumChats = 3 }
+        network.scheduleInvite(from: 1, to: [3])
+        try network.settle()
+        network.schedule(3) { _ = $0.accept(nil, line: nil, at: $1) }
+        try network.settle()
+        let chat = try #require(network.nodes[1].machine.chats.first), other = invitation(asker, in: network)
+        network.scheduleInvite(from: asker, to: [1])
+        try network.settle()
+        #expect(try refusal(1, in: network) { $0.invite([other], into: chat, line: nil, at: $1) } == nil)
+        // The larger one's own invitation gives way, and it comes in; the smaller one's is asked about.
+        #expect(network.nodes[1].machine.questions.count == (asker == 0 ? 1 : 0))
+        #expect(network.nodes[1].machine.everyone(in: chat).count == (asker == 0 ? 2 : 3))
+        #expect(network.nodes[1].machine.slots.count == 1, "nothing was accepted unasked")
+    }
+
+    @Test(
+        "Three who invite each other meet in one chat, whatever other chats they are in",
+        arguments: 0..<50 as Range<UInt64>)
+    func crossing(seed: UInt64) throws {
+        let network = MachineNetwork(6, seed: seed) { $0.maximumChats = 3 }
+        for node in 0..<3 { network.scheduleInvite(from: node, to: [node + 3]) }
+        try network.settle()
+        for node in 3..<6 { network.schedule(node) { _ = $0.accept(nil, line: nil, at: $1) } }
+        try network.settle()
+        #expect(network.nodes.allSatisfy { $0.machine.chats.count == 1 })
+        for node in 0..<3 { network.scheduleInvite(from: node, to: (0..<3).filter { $0 != node }) }
+        try network.settle()
+        for node in network.nodes[0..<3] {
+            #expect(node.machine.chats.count == 2 && node.machine.slots.count == 2 && node.machine.questions.isEmpty)
+            #expect(node.machine.held.isEmpty && node.machine.yielded.isEmpty)
+            let view = try #require(node.machine.chats.last.flatMap(node.machine.view(of:)))
+            #expect(view.host.id == network.id(0) && view.members.count == 2)
+        }
     }
 
     @Test("Numbers of offers are of all chats, and an offer is stopped in the chat it was made in")

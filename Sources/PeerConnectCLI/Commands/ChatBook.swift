@@ -2,8 +2,8 @@ internal import PeerModel
 
 /// The chats of this run: who is in them, which one is current, and how much is unread in the others; pure.
 ///
-/// What is typed goes to the current chat. A chat that starts becomes it only while there is none: a line that is being
-/// typed never goes to others than those it was begun for.
+/// What is typed goes to the current chat. A chat that starts becomes it only while there is none, and while another one is
+/// waited for only if it is that one: nothing goes to others than those it was typed for.
 struct ChatBook: Sendable {
     struct Chat: Sendable {
         /// What the user types for it: given when it starts, never again in this run.
@@ -15,6 +15,8 @@ struct ChatBook: Sendable {
         var members: [Peer]
         /// Lines of others that came while another chat was current.
         var unread = 0
+        /// Who has left, to name a chat by that nobody is left in.
+        var gone: [Peer] = []
 
         /// Everyone, the host first.
         var everyone: [Peer] { [host] + members }
@@ -24,9 +26,16 @@ struct ChatBook: Sendable {
     private(set) var chats: [Chat] = []
     private var currentID: ChatID?
     private var lastNumber = 0
+    /// The current chat has ended beside others: what is typed now may be meant for it, so no other takes its place unasked.
+    private(set) var isAdrift = false
+    /// Those that started unasked while another one was waited for, which they may yet turn out to be.
+    private var unasked: Set<ChatID> = []
 
     /// The chat that what is typed goes to.
     var current: Chat? { chats.first { $0.id == currentID } }
+
+    /// A chat that may start can become the current one.
+    var isOpen: Bool { currentID == nil && !isAdrift }
 
     /// Those beside the current one that have unread lines.
     var unread: [Chat] { chats.filter { $0.unread > 0 } }
@@ -36,22 +45,33 @@ struct ChatBook: Sendable {
     /// Whether what is said there waits to be looked at.
     func isElsewhere(_ id: ChatID) -> Bool { id != currentID && chat(id) != nil }
 
-    mutating func note(_ event: NodeEvent) {
+    /// `isAsked` tells of a chat that starts: the user wants it, or waits for no other.
+    mutating func note(_ event: NodeEvent, isAsked: Bool = true) {
         switch event {
-        case .chatStarted(let id, let role, let host, let members):
+        case .chatStarted(let id, let role, let host, let members, .chat),
+            .chatStarted(let id, let role, let host, let members, .message):
             lastNumber += 1
             chats.append(Chat(number: lastNumber, id: id, role: role, host: host, members: members))
-            if currentID == nil { currentID = id }
+            if !isAsked { unasked.insert(id) }
+            if isOpen, isAsked { currentID = id }
+        // What was invited to has come about in that chat: the other side's invitation won.
+        case .inviteDone(let id?, _, _) where unasked.remove(id) != nil:
+            if isOpen { currentID = id }
         case .memberJoined(let id, let member):
             change(id) { chat in
                 if !chat.members.contains(where: { $0.id == member.id }) { chat.members.append(member) }
             }
         case .memberLeft(let id, let member, _):
-            change(id) { $0.members.removeAll { $0.id == member.id } }
+            change(id) { chat in
+                chat.members.removeAll { $0.id == member.id }
+                chat.gone = [member]
+            }
         case .message(let message) where message.ref == nil && isElsewhere(message.chat):
             change(message.chat) { $0.unread += 1 }
         case .chatEnded(let id, _, _):
             chats.removeAll { $0.id == id }
+            unasked.remove(id)
+            isAdrift = !chats.isEmpty && (isAdrift || currentID == id)
             if currentID == id { currentID = nil }
         default: break
         }
@@ -61,6 +81,7 @@ struct ChatBook: Sendable {
     ///
     /// Changes nothing for a number that no chat has.
     mutating func switchTo(_ number: Int) {
+        if number == 0 || chats.contains(where: { $0.number == number }) { isAdrift = false }
         guard let chat = chats.first(where: { $0.number == number }) else {
             if number == 0 { currentID = nil }
             return
@@ -69,34 +90,11 @@ struct ChatBook: Sendable {
         change(chat.id) { $0.unread = 0 }
     }
 
+    /// The user wants a further chat: what is typed is meant for that one, unless another is current.
+    mutating func expectOne() { isAdrift = false }
+
     private mutating func change(_ id: ChatID, _ body: (inout Chat) -> Void) {
         guard let index = chats.firstIndex(where: { $0.id == id }) else { return }
         body(&chats[index])
-    }
-}
-
-/// What was told of a chat while another one was current; the oldest goes when it is too much.
-struct UnreadLines {
-    /// Nobody reads more of it at once, and the history has the rest.
-    private static let atMost = 1000
-    private static let bytesAtMost = 1 << 20
-
-    private(set) var lines: [(event: NodeEvent, told: PlainNarrator.Lines)] = []
-    private(set) var dropped = 0
-    private var bytes = 0
-
-    mutating func add(_ event: NodeEvent, _ told: PlainNarrator.Lines) {
-        lines.append((event, told))
-        bytes += Self.size(of: told)
-        let half = lines.count / 2
-        guard lines.count > Self.atMost || bytes > Self.bytesAtMost, half > 0 else { return }
-        // Half at a time, so that the rest is not moved for every line.
-        bytes -= lines.prefix(half).reduce(0) { $0 + Self.size(of: $1.told) }
-        dropped += half
-        lines.removeFirst(half)
-    }
-
-    private static func size(of told: PlainNarrator.Lines) -> Int {
-        (told.results + told.notes).reduce(0) { $0 + $1.utf8.count }
     }
 }

@@ -22,6 +22,7 @@ struct ChatCommand: Command {
 
     let invitees: [PeerReference]
     let wait: Duration
+    private let maximumChats: Int
     private let configure: @Sendable (inout NodeSettings) -> Void
     private let into: String?
 
@@ -35,12 +36,12 @@ struct ChatCommand: Command {
         let files = try Self.files(arguments) ?? .ask
         let maximumFileSize = try arguments.size("--max-file-size")
         let maximumPeers = try arguments.number("--max-peers", in: 1...Limits.peersAtMost) ?? Limits.peersByDefault
-        let maximumChats = try arguments.number("--max-chats", in: 1...Limits.chatsAtMost) ?? 1
+        maximumChats = try arguments.number("--max-chats", in: 1...Limits.chatsAtMost) ?? 1
         guard invitees.count <= maximumPeers else {
             throw UsageError(
                 "--invite names \(invitees.count) peers, \(maximumPeers) fit in a chat", hint: "see --max-peers")
         }
-        configure = { settings in
+        configure = { [maximumChats] settings in
             settings.invitations = invitations
             settings.files = files
             settings.maximumFileSize = maximumFileSize
@@ -64,8 +65,10 @@ struct ChatCommand: Command {
         return try await run.withSession(settings, isStored: true, asks: true) { session, _ in
             let queue = StepQueue<ChatStep>()
             // In a task of its own: when ours is cancelled, the chat is still ended and its last events are told.
-            let task = Task { [invitees, wait, downloads = settings.downloads] in
-                var loop = ChatLoop(session: session, run: run, queue: queue, invitees: invitees, wait: wait)
+            let task = Task { [invitees, wait, maximumChats, downloads = settings.downloads] in
+                var loop = ChatLoop(
+                    session: session, run: run, queue: queue, invitees: invitees, wait: wait, maximumChats: maximumChats
+                )
                 loop.greet(downloads: downloads)
                 return await loop.run()
             }

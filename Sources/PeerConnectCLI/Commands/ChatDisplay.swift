@@ -13,16 +13,18 @@ protocol ChatDisplay {
     func note(_ text: String)
     /// For a person only, and not in answer to anything.
     func remark(_ text: String)
-    /// An own text is on its way, or is held until the chat starts.
-    func expect(_ text: String, line: Int, isHeld: Bool)
+    /// An own text is on its way to this chat, waits for its turn, or is held until a chat starts.
+    func expect(_ text: String, line: Int, in chat: ChatID?, isHeld: Bool)
     /// Somebody has pressed Enter.
     func entered()
     /// This peer leaves: what comes now is the last.
     func leaving()
     /// This peer has another name from now on.
     func renamed(_ me: Peer)
-    /// What is typed goes to the chat of this number from now on; 0 is none.
-    func switchTo(_ number: Int)
+    /// Whether what is said in other chats than the current one waits until somebody looks there.
+    var showsOneChat: Bool { get }
+    /// The chats as they are now.
+    func place(_ book: ChatBook)
     /// What was told of a chat while another one was current; shown now because of a line that was typed, or not.
     func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool)
 }
@@ -32,7 +34,8 @@ extension ChatDisplay {
     func entered() {}
     func leaving() {}
     func renamed(_ me: Peer) {}
-    func switchTo(_ number: Int) {}
+    var showsOneChat: Bool { true }
+    func place(_ book: ChatBook) {}
 }
 
 /// The answer to a line, for every kind of display.
@@ -45,10 +48,25 @@ struct ChatAnswer {
 }
 
 /// One object per line, for programs.
-struct JSONDisplay: ChatDisplay {
-    let console: Console
+final class JSONDisplay: ChatDisplay {
+    let showsOneChat = false
+    private let console: Console
+    private var book = ChatBook()
 
-    func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) { console.emit(JSONEvent(event)) }
+    init(console: Console) { self.console = console }
+
+    func place(_ book: ChatBook) { self.book = book }
+
+    func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
+        guard case .chatStarted(let id, _, _, _, _) = event, let chat = book.chat(id) else {
+            return console.emit(JSONEvent(event))
+        }
+        // What only the prompt knows of it.
+        console.emit(
+            JSONEvent(event).with([
+                ("number", .int(Int64(chat.number))), ("current", .bool(book.current?.id == id)),
+            ]))
+    }
 
     func answer(_ line: Int, _ answer: ChatAnswer) { console.emit(.reply(line: line, extra: answer.fields)) }
 
@@ -61,5 +79,5 @@ struct JSONDisplay: ChatDisplay {
     /// It was told when it came.
     func replay(_ lines: [(event: NodeEvent, told: PlainNarrator.Lines)], names: NameBook, isAnswer: Bool) {}
 
-    func expect(_ text: String, line: Int, isHeld: Bool) {}
+    func expect(_ text: String, line: Int, in chat: ChatID?, isHeld: Bool) {}
 }

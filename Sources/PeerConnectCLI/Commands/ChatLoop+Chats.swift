@@ -4,31 +4,94 @@ internal import PeerModel
 /// Which of several chats a line is for.
 extension ChatLoop {
     mutating func switchTo(_ number: Int, _ line: Int) {
-        // They were typed for the chat that is about to come.
-        guard held.isEmpty else {
+        if number == 0, teller.maximumChats == 1, teller.book.current != nil {
             return teller.refuse(
                 line,
                 PeerConnectError(
-                    .busy, "What you typed waits for the chat that is about to start.",
-                    hint: "Wait for it, or give it up with /end."))
+                    .usage, "You can be in one chat only.", hint: "Start with --max-chats N for more."))
+        }
+        // What was typed before it is for the chat that is about to start, what comes behind it is not.
+        guard held.isEmpty else {
+            heldSwitch = (line, number)
+            return teller.note("That waits until what you typed has gone to the chat that is about to start.")
         }
         teller.switchTo(number, line)
-        state.isInChat = teller.book.current != nil
+        followBook()
     }
 
-    /// Whether it can be done without a current chat: what is for one is not done in another.
-    func hasPlace(_ command: NodeCommand) -> Bool {
-        guard !teller.book.chats.isEmpty else { return true }
-        return switch command {
-        case .say, .send: false
-        case .leave: state.isJoining
-        case .end: state.openRounds > 0
-        default: true
+    /// Sends what waited for a chat, and then goes where the user wanted to go behind it.
+    mutating func performHeld() {
+        // One that is refused makes room for the next at once.
+        while !state.holdsTexts, !held.isEmpty, current == nil, !isSaying {
+            let (line, command, awaited) = held.removeFirst()
+            if state.isInChat, awaited != state.acceptedFrom {
+                teller.refuse(line, Self.otherChat)
+            } else {
+                perform(command, line: line)
+            }
         }
+        guard held.isEmpty, current == nil, !isSaying, let (line, number) = heldSwitch else { return }
+        heldSwitch = nil
+        switchTo(number, line)
+    }
+
+    private static let otherChat = PeerConnectError(
+        .noChat, "That was typed for another chat than the one that has started.",
+        hint: "Say it again where it belongs.")
+
+    /// A text is on its way to the current chat: the next one waits, so that they keep their order.
+    var isSaying: Bool { saying.contains { $0.chat == teller.book.current?.id } }
+
+    /// After everything that may have changed which chat is current.
+    mutating func followBook() {
+        state.isInChat = teller.book.current != nil
+        state.isAdrift = teller.book.isAdrift
+    }
+
+    /// The user wants a further chat: what is typed now is meant for it.
+    mutating func expectChat() {
+        teller.expectChat()
+        followBook()
+    }
+
+    /// The command as it is meant where there is no current chat among several: what is for one is not done in another.
+    func placed(_ command: NodeCommand) -> NodeCommand? {
+        guard teller.book.current == nil, !teller.book.chats.isEmpty else { return command }
+        return switch command {
+        case .say, .send: nil
+        case .leave, .end: state.isGathering ? .giveUp : nil
+        default: command
+        }
+    }
+
+    /// Whether a chat that starts is one that was asked for, or no other is waited for.
+    func isAsked(_ event: NodeEvent) -> Bool {
+        if case .chatStarted(_, let role, let host, _, _) = event { state.isAsked(role, host: host) } else { true }
+    }
+
+    /// Refuses what was begun in a chat that has ended while it was typed, and that would now go to another.
+    func isLate(_ command: NodeCommand, _ line: Int) -> Bool {
+        guard let begun, let endedAt, begun < endedAt, teller.book.current != nil else { return false }
+        switch command {
+        case .say(let text): teller.display.expect(text, line: line, in: nil, isHeld: false)
+        case .send, .leave, .end: break
+        default: return false
+        }
+        teller.refuse(
+            line,
+            PeerConnectError(
+                .noChat, "The chat you began that line in is over, and you are in another.",
+                hint: "If it is for this one, get it back with the up arrow."))
+        return true
     }
 
     /// Those that are for the current chat: what stands behind a `/switch` does not overtake it.
     var linesBeforeSwitch: ArraySlice<(number: Int, text: String, begun: Instant)> {
-        entered.prefix { $0.text.prefix { $0 != " " } != "/switch" }
+        entered.prefix { $0.text.prefix { $0 != " " && $0 != "\t" } != "/switch" }
     }
+}
+
+extension Reply {
+    /// Nothing came of it.
+    var isFailure: Bool { if case .failed = self { true } else { false } }
 }

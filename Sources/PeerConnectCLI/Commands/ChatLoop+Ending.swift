@@ -12,7 +12,7 @@ extension ChatLoop {
 
     mutating func quit(_ number: Int, isSecond: Bool) async {
         if !isSecond, await asksToQuit() { return }
-        for (line, _) in held { teller.refuse(line, Self.noChatToWaitFor) }
+        for (line, _, _) in held { teller.refuse(line, Self.noChatToWaitFor) }
         held = []
         teller.confirm(number)
         stop(run.world.inputIsTerminal ? .done : finalStatus)
@@ -46,7 +46,7 @@ extension ChatLoop {
     mutating func stop(_ status: ExitStatus, isInterrupted: Bool = false) {
         guard !isStopping else { return }
         isStopping = true
-        teller.display.leaving()
+        teller.leave()
         self.status = status
         let isAwaited = run.world.inputIsTerminal
         if isAwaited { run.world.leaving() }

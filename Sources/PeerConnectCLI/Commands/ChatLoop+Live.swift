@@ -42,8 +42,8 @@ extension ChatLoop {
 
     private mutating func enter(_ text: String, begun: Instant, _ live: LiveDisplay) {
         lineNumber += 1
-        if current != nil || saying != nil || isWorking || !entered.isEmpty {
-            live.expect(text, line: lineNumber, isHeld: false)
+        if current != nil || !saying.isEmpty || isWorking || !entered.isEmpty {
+            live.expect(text, line: lineNumber, in: nil, isHeld: false)
         }
         entered.append((lineNumber, text, begun))
     }
@@ -68,7 +68,8 @@ extension ChatLoop {
                 ?? entered.firstIndex { $0.text == "/quit" }
         }
         guard !isWorking, current == nil, held.count < Self.heldAtMost else { return nil }
-        if saying == nil || before.isEmpty { return entered.indices.first }
+        if heldSwitch != nil { return entered.firstIndex { ["/leave", "/end", "/quit"].contains($0.text) } }
+        if !isSaying || before.isEmpty { return entered.indices.first }
         return before.firstIndex { Self.isCommand($0.text) }
     }
 

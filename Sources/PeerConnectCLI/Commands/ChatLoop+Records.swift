@@ -38,8 +38,9 @@ extension ChatLoop {
         var messages: [MessageRecord] = []
         if text.isEmpty {
             guard let chat = teller.current(in: await session.snapshot())?.id else {
-                throw PeerConnectError(
+                let none = PeerConnectError(
                     .noChat, "There is no chat.", hint: "/history TEXT searches; peerconnect history lists all chats.")
+                throw teller.book.chats.isEmpty ? none : teller.inNoChat
             }
             messages = try await onThread { () throws(StoreError) in
                 guard let record = try history.chat(chat.description, own: own) else { return [] }
@@ -82,10 +83,15 @@ extension ChatLoop {
         await session.know(try await change.apply(to: id, named: peer.name, in: session.records))
         let shown = peer.name.isEmpty ? id.short : NameBook.withID(peer)
         var sentences = [change.sentence(shown, wasBlocked: wasBlocked)]
-        let chats = await session.snapshot().chats
-        if change == .block, let chat = chats.first(where: { ([$0.host] + $0.members).contains { $0.id == id } }) {
-            let way = chat.role == .host ? "/end ends" : "/leave leaves"
-            sentences.append("What it says in this chat is still shown; \(way) the chat.")
+        if change == .block {
+            if let chat = teller.current(in: await session.snapshot()),
+                ([chat.host] + chat.members).contains(where: { $0.id == id })
+            {
+                let way = chat.role == .host ? "/end ends" : "/leave leaves"
+                sentences.append("What it says in this chat is still shown; \(way) the chat.")
+            } else if let chat = teller.book.chats.first(where: { $0.everyone.contains { $0.id == id } }) {
+                sentences.append("What it says in chat \(chat.number) is still kept for you there.")
+            }
         }
         teller.answer(number, [("peer", peer.json)], sentences)
     }

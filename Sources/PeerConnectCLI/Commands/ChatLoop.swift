@@ -43,13 +43,17 @@ struct ChatLoop {
     var entered: [(number: Int, text: String, begun: Instant)] = []
     /// When the line that is looked at was begun.
     var begun: Instant?
+    /// When the chat that was current ended last.
+    private(set) var endedAt: Instant?
     /// The questions on the live display may have been answered.
     var isUnsettled = false
-    var held: [(line: Int, command: NodeCommand)] = []
+    var held: [(line: Int, command: NodeCommand, awaited: PeerID?)] = []
+    /// A `/switch` behind them; until it is done no other line is looked at.
+    var heldSwitch: (line: Int, number: Int)?
     /// The command whose reply is awaited.
     private(set) var current: (line: Int, command: NodeCommand, chat: ChatID?)?
-    /// A text that is on its way, for which there may be no room at the moment.
-    private(set) var saying: (line: Int, command: NodeCommand, chat: ChatID?)?
+    /// Texts that are on their way, for which there may be no room in their chats at the moment.
+    private(set) var saying: [(line: Int, command: NodeCommand, chat: ChatID?)] = []
     /// A line is worked at, elsewhere.
     var isWorking = false
     private var isReading = false
@@ -59,7 +63,10 @@ struct ChatLoop {
     var status = ExitStatus.done
     var inviteStatus: ExitStatus?
 
-    init(session: any NodeSession, run: Run, queue: StepQueue<ChatStep>, invitees: [PeerReference], wait: Duration) {
+    init(
+        session: any NodeSession, run: Run, queue: StepQueue<ChatStep>, invitees: [PeerReference], wait: Duration,
+        maximumChats: Int
+    ) {
         self.session = session
         self.run = run
         self.queue = queue
@@ -74,7 +81,9 @@ struct ChatLoop {
             } else {
                 PlainDisplay(run, me: session.me)
             }
-        teller = ChatTeller(display, me: session.me, now: run.console.now)
+        teller = ChatTeller(
+            display, me: session.me, keepsHistory: run.options.keepsHistory, maximumChats: maximumChats,
+            now: run.console.now)
         state.listedAt = run.world.clock()
         parser = PromptParser(paths: run.world.paths, groups: run.options.groups)
     }
@@ -137,21 +146,24 @@ struct ChatLoop {
     }
 
     private mutating func take(_ event: NodeEvent) {
-        teller.tell(event)
+        let before = teller.book.current?.id
+        teller.tell(event, isAsked: isAsked(event))
         state.note(event, at: run.world.clock())
-        state.isInChat = teller.book.current != nil
+        followBook()
+        if before != nil, !state.isInChat { endedAt = run.world.clock() }
         switch event {
         case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
             isUnsettled = true
-            if let saying, saying.line == line {
-                state.end(saying.command, in: saying.chat, reply)
-                self.saying = nil
+            if let index = saying.firstIndex(where: { $0.line == line }) {
+                let said = saying.remove(at: index)
+                state.end(said.command, in: said.chat, line: line, reply)
             }
             guard let current, current.line == line else { return }
-            state.end(current.command, in: current.chat, reply)
+            state.end(current.command, in: current.chat, line: line, reply)
+            if case .joining = reply { expectChat() }
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
-            if case .done = reply { explain(current.command) }
+            if !reply.isFailure { explain(current.command) }
             self.current = nil
         case .inviteDone(_, let answers, let line):
             if line == nil, !invitees.isEmpty { inviteStatus = Invitees.status(of: answers.map(\.1)) }
@@ -167,9 +179,10 @@ struct ChatLoop {
         }
         guard !found.references.isEmpty, !isStopping else { return }
         let command = NodeCommand.invite(found.references)
+        expectChat()
         state.begin(command)
         live?.invite(found.references)
-        queue.run { [session] in .invited(command, await session.perform(command, in: nil, line: nil)) }
+        queue.run { [session] in .invited(command, await session.perform(command, line: nil)) }
     }
 
     // MARK: Lines
@@ -196,7 +209,9 @@ struct ChatLoop {
         switch line {
         case .nothing: teller.confirm(number)
         case .problem(let error): teller.refuse(number, error)
-        case .message(let text): performInChat(.say(text), line: number)
+        case .message(let text):
+            guard !isLate(.say(text), number) else { return }
+            performInChat(.say(text), line: number)
         case .unnamed(let command):
             if !isInteractive {
                 perform(command, line: number)
@@ -210,6 +225,7 @@ struct ChatLoop {
                 return teller.refuse(
                     number, PeerConnectError(.noSuchPeer, "That is you yourself.", hint: "/peers lists the others."))
             }
+            guard !isLate(command, number) else { return }
             if case .send = command { performInChat(command, line: number) } else { perform(command, line: number) }
         case .peers(let text): teller.listPeers(number, await session.snapshot(), matching: text, causes: whyNobody)
         case .who: teller.listMembers(number, await session.snapshot())
@@ -226,18 +242,21 @@ struct ChatLoop {
     /// For what only makes sense in a chat: it waits for one that is about to come.
     private mutating func performInChat(_ command: NodeCommand, line: Int) {
         guard state.holdsTexts else { return perform(command, line: line) }
-        held.append((line, command))
-        teller.display.expect(Self.text(of: command), line: line, isHeld: true)
+        held.append((line, command, state.awaitedHost))
+        teller.display.expect(Self.text(of: command), line: line, in: nil, isHeld: true)
     }
 
-    private mutating func perform(_ command: NodeCommand, line: Int) {
+    mutating func perform(_ command: NodeCommand, line: Int) {
         let chat = teller.book.current?.id
         // First, so that a text that is refused is given back.
-        if case .say(let text) = command { teller.display.expect(text, line: line, isHeld: false) }
-        guard chat != nil || hasPlace(command) else { return teller.refuse(line, teller.inNoChat) }
-        if case .say = command { saying = (line, command, chat) } else { current = (line, command, chat) }
-        state.begin(command)
-        if case .invite(let wanted) = command { live?.invite(wanted) }
+        if case .say(let text) = command { teller.display.expect(text, line: line, in: chat, isHeld: false) }
+        guard let command = placed(command) else { return teller.refuse(line, teller.inNoChat) }
+        if case .say = command { saying.append((line, command, chat)) } else { current = (line, command, chat) }
+        state.begin(command, line: line, isHost: teller.book.current?.role == .host)
+        if case .invite(let wanted) = command {
+            expectChat()
+            live?.invite(wanted)
+        }
         queue.run { [session] in
             _ = await session.perform(command, in: chat, line: line)  // the reply comes with the events, in its place
             return nil
@@ -254,13 +273,11 @@ struct ChatLoop {
     }
 
     private mutating func readOn() async {
-        guard !isStopping, !isWorking, current == nil, saying == nil else { return }
-        if !state.holdsTexts, !held.isEmpty {
-            let (line, command) = held.removeFirst()
-            return perform(command, line: line)
-        }
+        guard !isStopping, !isWorking, current == nil, !isSaying else { return }
+        performHeld()
+        guard current == nil, !isSaying, heldSwitch == nil else { return }
         if inputEnded {
-            if held.isEmpty, state.isIdle { stop(finalStatus) }
+            if held.isEmpty, saying.isEmpty, state.isIdle { stop(finalStatus) }
         } else if live == nil, !isReading, held.count < Self.heldAtMost {
             isReading = true
             queue.run { [input = run.world.input] in .input(await input.next()) }

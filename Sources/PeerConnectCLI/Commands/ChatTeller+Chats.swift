@@ -6,6 +6,7 @@ extension ChatTeller {
     mutating func place(
         _ told: PlainNarrator.Lines, of event: NodeEvent, before: ChatBook
     ) -> PlainNarrator.Lines {
+        guard display.showsOneChat else { return told }
         switch event {
         case .message(let message) where book.isElsewhere(message.chat):
             unread[message.chat, default: UnreadLines()].add(event, told)
@@ -14,7 +15,9 @@ extension ChatTeller {
             guard book.isElsewhere(chat) else { return told }
             unread[chat, default: UnreadLines()].add(event, told)
             return PlainNarrator.Lines()
-        case .chatStarted(let chat, _, _, _): return told + started(chat)
+        case .fileOffered(let offer) where book.isElsewhere(offer.chat):
+            return told + (book.chat(offer.chat).map { ["#\(offer.number) is in \(title($0))."] } ?? [])
+        case .chatStarted(let chat, _, _, _, _): return told + started(chat)
         case .chatEnded(let chat, _, _):
             guard let ended = before.chat(chat) else { return told }
             showUnread(of: ended)
@@ -23,11 +26,12 @@ extension ChatTeller {
         }
     }
 
-    /// For who cannot see how much is unread: once, and for every mention.
-    private func unreadNote(_ message: ChatMessage) -> PlainNarrator.Lines {
+    /// For who cannot see how much is unread: of the first line, and of the first that names this peer.
+    private mutating func unreadNote(_ message: ChatMessage) -> PlainNarrator.Lines {
         guard message.ref == nil, let chat = book.chat(message.chat) else { return PlainNarrator.Lines() }
         let way = "/switch \(chat.number) shows it."
-        if message.mentions(me) {
+        if message.mentions(me), unread[chat.id]?.hasToldMention == false {
+            unread[chat.id]?.hasToldMention = true
             return .note("\(narrator.names.shown(message.from)) names you in \(title(chat)). \(way)")
         }
         return chat.unread == 1 ? .note("Unread in \(title(chat)). \(way)") : PlainNarrator.Lines()
@@ -49,20 +53,21 @@ extension ChatTeller {
     private func ended(_ chat: ChatBook.Chat, wasCurrent: Bool) -> [String] {
         guard !book.chats.isEmpty else { return [] }
         let which = "That was \(title(chat))."
-        return wasCurrent ? [which, "What you type goes nowhere now. \(wayToOthers)"] : [which]
+        return wasCurrent && !isLeaving ? [which, "What you type goes nowhere now. \(wayToOthers)"] : [which]
     }
 
     private mutating func showUnread(of chat: ChatBook.Chat) {
-        guard let unread = unread.removeValue(forKey: chat.id), !unread.lines.isEmpty else { return }
-        display.remark("This was unread in \(title(chat)).")
-        show(unread, isAnswer: false)
+        guard let unread = unread.removeValue(forKey: chat.id), let first = unread.lines.first else { return }
+        let heading = PlainNarrator.Lines.result("This was unread in \(title(chat)).")
+        display.replay([(first.event, heading)], names: narrator.names, isAnswer: false)
+        show(unread, of: chat.id, isAnswer: false)
     }
 
-    private func show(_ unread: UnreadLines, isAnswer: Bool) {
+    private func show(_ unread: UnreadLines, of id: ChatID, isAnswer: Bool) {
         if unread.dropped > 0 {
             let count = Amount.counted(unread.dropped, "line")
-            display.remark(
-                "\(count) before these \(unread.dropped == 1 ? "is" : "are") left out; /history has the last 50.")
+            let way = keepsHistory ? "; peerconnect history show \(id.description.prefix(8)) has them" : ""
+            display.remark("\(count) before these \(unread.dropped == 1 ? "is" : "are") left out\(way).")
         }
         display.replay(unread.lines, names: narrator.names, isAnswer: isAnswer)
     }
@@ -79,10 +84,17 @@ extension ChatTeller {
         return "/switch \(chat.number) goes to \(title(chat))."
     }
 
+    /// Of more people some stand for all.
+    private static let namedAtMost = 3
+
     /// `chat 2 with bob and carol`.
     private func title(_ chat: ChatBook.Chat) -> String {
-        let others = chat.everyone.filter { $0.id != me.id }
-        return "chat \(chat.number)" + (others.isEmpty ? "" : " with \(narrator.list(others))")
+        let present = chat.everyone.filter { $0.id != me.id }
+        let others = (present.isEmpty ? chat.gone : present).map { narrator.names.shown($0) }
+        guard !others.isEmpty else { return "chat \(chat.number)" }
+        let more = others.count - Self.namedAtMost
+        let named = more > 1 ? others.prefix(Self.namedAtMost) + [Amount.counted(more, "other")] : others[...]
+        return "chat \(chat.number) with \(Amount.list(Array(named)))"
     }
 
     // MARK: Lines
@@ -109,21 +121,20 @@ extension ChatTeller {
     /// Goes to the chat of this number, and shows what was unread there; 0 goes to none.
     mutating func switchTo(_ number: Int, _ line: Int) {
         guard number > 0 else {
-            book.switchTo(0)
-            display.switchTo(0)
-            return answer(line, [("chat", .null)], ["What you type goes to no chat now; /invite begins a new one."])
+            makeCurrent(0)
+            let way = book.chats.count < maximumChats ? "; /invite begins a new one" : ""
+            return answer(line, [("chat", .null)], ["What you type goes to no chat now\(way)."])
         }
         guard let chat = book.chats.first(where: { $0.number == number }) else {
             let way = book.chats.isEmpty ? "/invite PEER… begins one." : "/chats lists them."
             return refuse(line, PeerConnectError(.noSuchNumber, "There is no chat \(number).", hint: way))
         }
         let isThere = chat.id == book.current?.id
-        book.switchTo(number)
-        display.switchTo(number)
+        makeCurrent(number)
         answer(
             line, [("chat", json(book.chat(chat.id) ?? chat))],
             ["\(isThere ? "You are in" : "What you type goes to") \(title(chat))\(isThere ? " already" : " now")."])
-        if let unread = unread.removeValue(forKey: chat.id) { show(unread, isAnswer: true) }
+        if let unread = unread.removeValue(forKey: chat.id) { show(unread, of: chat.id, isAnswer: true) }
     }
 }
 

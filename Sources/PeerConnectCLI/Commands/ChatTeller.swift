@@ -5,21 +5,32 @@ struct ChatTeller {
     let display: any ChatDisplay
     private(set) var narrator: PlainNarrator
     private(set) var me: Peer
-    var book = ChatBook()
+    private(set) var book = ChatBook()
     /// Of the chats that are not the current one.
     var unread: [ChatID: UnreadLines] = [:]
+    let keepsHistory: Bool
+    /// In how many chats one may be.
+    let maximumChats: Int
+    private(set) var isLeaving = false
     private let now: @Sendable () -> Int64
 
-    init(_ display: any ChatDisplay, me: Peer, now: @escaping @Sendable () -> Int64) {
+    init(
+        _ display: any ChatDisplay, me: Peer, keepsHistory: Bool = true, maximumChats: Int = 1,
+        now: @escaping @Sendable () -> Int64
+    ) {
         self.display = display
         narrator = PlainNarrator(me: me)
         self.me = me
+        self.keepsHistory = keepsHistory
+        self.maximumChats = maximumChats
         self.now = now
     }
 
-    mutating func tell(_ event: NodeEvent) {
+    /// `isAsked` tells of a chat that starts: the user wants it, or waits for no other.
+    mutating func tell(_ event: NodeEvent, isAsked: Bool = true) {
         let told = narrator.tell(event, now: now()), before = book
-        book.note(event)
+        book.note(event, isAsked: isAsked)
+        display.place(book)
         display.show(event, told: place(told, of: event, before: before), names: narrator.names)
     }
 
@@ -28,6 +39,24 @@ struct ChatTeller {
         self.me = me
         narrator.names.note(me)
         display.renamed(me)
+    }
+
+    /// Makes the chat of this number the current one; 0 is none.
+    mutating func makeCurrent(_ number: Int) {
+        book.switchTo(number)
+        display.place(book)
+    }
+
+    /// The user wants a further chat.
+    mutating func expectChat() {
+        book.expectOne()
+        display.place(book)
+    }
+
+    /// This peer leaves: what comes now is the last.
+    mutating func leave() {
+        isLeaving = true
+        display.leaving()
     }
 
     func note(_ text: String) { display.note(text) }
@@ -151,7 +180,7 @@ struct ChatTeller {
         let hosted = chats.filter { $0.role == .host }, joined = chats.count - hosted.count
         let members = Amount.counted(hosted.reduce(0) { $0 + $1.members }, "member")
         let ends = "ends \(hosted.count == 1 ? "the chat" : "\(hosted.count) chats") for \(members)"
-        let leaves = joined == 1 ? hosted.isEmpty ? "leaves the chat" : "leaves another" : "leaves \(joined) chats"
+        let leaves = joined == 1 ? hosted.isEmpty ? "leaves the chat" : "leaves another chat" : "leaves \(joined) chats"
         let stops = "stops \(Amount.counted(running, "transfer"))"
         let all = [hosted.isEmpty ? nil : ends, joined == 0 ? nil : leaves, running > 0 ? stops : nil].compactMap { $0 }
         return all.isEmpty ? nil : Amount.list(all)

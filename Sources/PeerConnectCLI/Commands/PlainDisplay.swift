@@ -108,7 +108,7 @@ final class PlainDisplay: ChatDisplay {
 
     func remark(_ text: String) { hold(.note(text)) }
 
-    func expect(_ text: String, line: Int, isHeld: Bool) {
+    func expect(_ text: String, line: Int, in chat: ChatID?, isHeld: Bool) {
         if isHeld, inputIsTerminal { note("That waits for the chat to start.") }
     }
 }

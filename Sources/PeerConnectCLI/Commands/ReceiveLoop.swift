@@ -66,7 +66,7 @@ struct ReceiveLoop {
         case .inviteReceived(let number, let from, let purpose, let offer, _):
             let isWelcome = purpose == .file && allowed?.contains(from.id) ?? true
             _ = await session.perform(
-                isWelcome ? .accept(.number(number)) : .decline(.number(number)), in: nil, line: nil)
+                isWelcome ? .accept(.number(number)) : .decline(.number(number)), line: nil)
             if !isWelcome { tellDeclined(offer, of: from, isFile: purpose == .file) }
         case .fileOffered(let offer) where !offer.isMine && offer.to.contains { $0.id == session.me.id }:
             wasOffered = true

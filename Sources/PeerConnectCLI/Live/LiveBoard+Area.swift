@@ -8,7 +8,7 @@ extension LiveBoard {
     func fill(_ area: inout LiveArea, names: NameBook, width: Int) {
         area.people = book.current == nil ? people(names, width) : []
         area.waiting = waiting.map { line in
-            StyledText((line.isHeld ? "waits for the chat: " : "on its way: ") + line.text, .quiet)
+            StyledText(place(of: line) + ": " + line.text, .quiet)
         }
         area.transfers = transfers.filter { !$0.isOpen }.map { $0.line(names: names) }
         area.questions = questions(names, width)
@@ -18,6 +18,12 @@ extension LiveBoard {
         }
         area.warnings = notice.map { StyledText($0.text, .warning).wrapped(to: width) } ?? []
         area.status = status(names, width)
+    }
+
+    private func place(of line: Waiting) -> String {
+        guard !line.isHeld else { return "waits for the chat" }
+        let elsewhere = line.chat.flatMap { book.isElsewhere($0) ? book.chat($0) : nil }
+        return "on its way" + (elsewhere.map { " to chat \($0.number)" } ?? "")
     }
 
     /// Columns of numbers and names; the last row says how many are missing.
@@ -54,6 +60,11 @@ extension LiveBoard {
     /// What matters most first: the row may be cut.
     private func status(_ names: NameBook, _ width: Int) -> StyledText {
         var text = StyledText()
+        if !book.unread.isEmpty {
+            let chats = book.unread.map { "\($0.unread) in chat \($0.number)" }.joined(separator: ", ")
+            text.append("unread \(chats)", .question)
+            text.append(", ")
+        }
         if let chat = book.current {
             let number = book.chats.count > 1 ? "chat \(chat.number) with " : nil
             text.append((chat.role == .host ? "hosting " : "") + (number ?? (chat.role == .host ? "" : "chat with ")))
@@ -62,11 +73,6 @@ extension LiveBoard {
                 text.append(names.shown(peer), .peer(peer.id))
                 if peer.id == chat.host.id { text.append(" (host)") }
             }
-            text.append(", ")
-        }
-        if !book.unread.isEmpty {
-            let chats = book.unread.map { "\($0.unread) in chat \($0.number)" }.joined(separator: ", ")
-            text.append("unread \(chats)", .question)
             text.append(", ")
         }
         text.append("you are ")

@@ -17,14 +17,14 @@ struct LiveBoard: Sendable {
         let text: String
         /// There is no chat yet that it could go to.
         let isHeld: Bool
-        /// The one it goes to.
+        /// The one it goes to, once its turn has come.
         let chat: ChatID?
     }
 
     var me: Peer
     /// By number.
     private(set) var peers: [ListedPeer] = []
-    private(set) var book = ChatBook()
+    var book = ChatBook()
     private(set) var invitations: [Question] = []
     /// Oldest first.
     private(set) var transfers: [LiveTransfer] = []
@@ -67,15 +67,13 @@ struct LiveBoard: Sendable {
 
     // MARK: Changes
 
-    mutating func expect(_ text: String, line: Int, isHeld: Bool) {
+    mutating func expect(_ text: String, line: Int, in chat: ChatID? = nil, isHeld: Bool) {
         drop(line)
-        waiting.append(Waiting(line: line, text: text, isHeld: isHeld, chat: isHeld ? nil : book.current?.id))
+        waiting.append(Waiting(line: line, text: text, isHeld: isHeld, chat: chat))
     }
 
     /// The text has come back, or never will.
     mutating func drop(_ line: Int) { waiting.removeAll { $0.line == line } }
-
-    mutating func switchTo(_ number: Int) { book.switchTo(number) }
 
     mutating func invite(_ wanted: [PeerReference]) { awaited += wanted.map(\.text) }
 
@@ -96,7 +94,6 @@ struct LiveBoard: Sendable {
     }
 
     mutating func note(_ event: NodeEvent, at now: Instant) {
-        book.note(event)
         switch event {
         case .inviteAnswered(let target, _, _, _): noteAnswer(of: target)
         case .discovery(let backend, let state, let reason): discovery = (backend, state, reason)

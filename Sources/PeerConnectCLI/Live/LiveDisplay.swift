@@ -93,8 +93,8 @@ final class LiveDisplay: ChatDisplay {
 
     func note(_ text: String) { console.print([LiveSentences.note(text)]) }
 
-    func expect(_ text: String, line: Int, isHeld: Bool) {
-        board.expect(text, line: line, isHeld: isHeld)
+    func expect(_ text: String, line: Int, in chat: ChatID?, isHeld: Bool) {
+        board.expect(text, line: line, in: chat, isHeld: isHeld)
         isStale = true
     }
 
@@ -115,8 +115,8 @@ final class LiveDisplay: ChatDisplay {
         isStale = true
     }
 
-    func switchTo(_ number: Int) {
-        board.switchTo(number)
+    func place(_ book: ChatBook) {
+        board.book = book
         isStale = true
     }
 

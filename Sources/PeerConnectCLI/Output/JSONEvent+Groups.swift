@@ -48,12 +48,12 @@ extension JSONEvent {
 
     static func chat(_ event: NodeEvent) -> JSONEvent {
         switch event {
-        case .chatStarted(let chat, let role, let host, let members):
+        case .chatStarted(let chat, let role, let host, let members, let purpose):
             JSONEvent(
                 "chat.started",
                 [
                     ("chat", .string(chat.description)), ("role", .string(role.rawValue)), ("host", host.json),
-                    ("members", .array(members.map(\.json))),
+                    ("members", .array(members.map(\.json))), ("purpose", .string(purpose.rawValue)),
                 ])
         case .memberJoined(let chat, let member):
             JSONEvent("member.joined", [("chat", .string(chat.description)), ("member", member.json)])

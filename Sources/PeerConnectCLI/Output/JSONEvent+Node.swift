@@ -21,7 +21,7 @@ extension JSONEvent {
             self.init(
                 "warning", [("code", .string(code.rawValue)), ("peer", peer.json), ("message", .string(message))])
         case .failure(let error): self = .error(error)
-        case .reply(let line, .done): self = .reply(line: line)
+        case .reply(let line, .done), .reply(let line, .joining): self = .reply(line: line)
         case .reply(let line, .message(let ref)): self = .reply(line: line, extra: [("ref", .int(Int64(ref)))])
         case .reply(let line, .offered(let transfer)):
             self = .reply(line: line, extra: [("transfer", .string(transfer.description))])

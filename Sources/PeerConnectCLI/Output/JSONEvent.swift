@@ -10,6 +10,8 @@ struct JSONEvent {
         self.fields = fields
     }
 
+    func with(_ more: [(key: String, value: JSONValue)]) -> JSONEvent { JSONEvent(name, fields + more) }
+
     /// The line without its line feed; `now` in milliseconds since 1970.
     func line(now: Int64) -> String {
         let head: [(key: String, value: JSONValue)] = [

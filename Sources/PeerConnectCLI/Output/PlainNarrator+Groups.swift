@@ -9,7 +9,7 @@ extension PlainNarrator {
         case .inviteWithdrawn(let number, let reason):
             withdraw(number, reason, now: now)
         case .inviteAnswered(let target, let answer, let reason, _): .note(sentence(target, answer, reason))
-        case .inviteDone(nil, _, _): .note("Nobody accepted, so there is no chat.")
+        case .inviteDone(nil, _, _): .note("Nobody accepted, so no chat begins.")
         default: Lines()
         }
     }
@@ -24,8 +24,9 @@ extension PlainNarrator {
     }
 
     mutating func chat(_ event: NodeEvent, now: Int64) -> Lines {
+        if isOfDelivery(event) { return Lines() }
         var lines = chat(event)
-        if case .chatStarted(let chat, let role, _, _) = event { roles[chat] = role }
+        if case .chatStarted(let chat, let role, _, _, _) = event { roles[chat] = role }
         guard case .chatEnded(let chat, _, _) = event else { return lines }
         roles[chat] = nil
         guard roles.isEmpty else { return lines }
@@ -37,11 +38,20 @@ extension PlainNarrator {
         return lines
     }
 
+    private mutating func isOfDelivery(_ event: NodeEvent) -> Bool {
+        switch event {
+        case .chatStarted(let chat, _, _, _, .file): deliveries.insert(chat).inserted
+        case .memberJoined(let chat, _), .memberLeft(let chat, _, _): deliveries.contains(chat)
+        case .chatEnded(let chat, _, _): deliveries.remove(chat) != nil
+        default: false
+        }
+    }
+
     private func chat(_ event: NodeEvent) -> Lines {
         switch event {
-        case .chatStarted(_, .host, _, let members):
+        case .chatStarted(_, .host, _, let members, _):
             .note("Chat started with \(list(members)). You are the host; /end ends it for all.")
-        case .chatStarted(_, .member, let host, let members):
+        case .chatStarted(_, .member, let host, let members, _):
             .note("Chat started with \(list([host] + members.filter { $0.id != me })). \(who(host)) is the host.")
         case .memberJoined(_, let member): .note("\(who(member)) joined the chat.")
         case .memberLeft(_, let member, let reason): .note("\(who(member)) \(Self.departure(reason)).")

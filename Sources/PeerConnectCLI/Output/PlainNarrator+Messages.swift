@@ -8,10 +8,10 @@ extension PlainNarrator {
 
     mutating func said(_ message: ChatMessage) -> Lines {
         if message.ref != nil {
-            var own = sent[message.chat] ?? [:]
-            if own.count >= Self.sentAtMost, let oldest = own.keys.min() { own[oldest] = nil }
-            own[message.seq] = message.text
-            sent[message.chat] = own
+            if let own = sent[message.chat], own.count >= Self.sentAtMost, let oldest = own.keys.min() {
+                sent[message.chat]?[oldest] = nil
+            }
+            sent[message.chat, default: [:]][message.seq] = message.text
         }
         return .result(line(of: message))
     }
@@ -44,7 +44,7 @@ extension PlainNarrator {
     /// Who is in a chat, and who no longer.
     mutating func noteDepartures(_ event: NodeEvent) {
         switch event {
-        case .chatStarted(let chat, _, _, _): departed[chat] = []
+        case .chatStarted(let chat, _, _, _, _): departed[chat] = []
         case .memberJoined(let chat, let member): departed[chat]?.remove(member.id)
         case .memberLeft(let chat, let member, _): departed[chat, default: []].insert(member.id)
         case .chatEnded(let chat, _, _): (sent[chat], departed[chat]) = (nil, nil)

@@ -22,7 +22,7 @@ struct PlainNarrator {
     var offers: [TransferID: FileOffer] = [:]
     /// Those of them that somebody takes.
     var taken: Set<TransferID> = []
-    /// The beginnings of own messages that may be missing somewhere, by their place in the chat.
+    /// The beginnings of own messages that may be missing somewhere, by chat and their place in it.
     var sent: [ChatID: [UInt64: String]] = [:]
     /// Who has gone from a chat.
     var departed: [ChatID: Set<PeerID>] = [:]
@@ -31,6 +31,8 @@ struct PlainNarrator {
     private var wereBusy: Set<PeerID> = []
     private var questions = QuestionBook()
     private var pace = ProgressPace()
+    /// The chats that began for a file: their files tell of them.
+    var deliveries: Set<ChatID> = []
     /// What this peer is in the chats that run.
     var roles: [ChatID: ChatRole] = [:]
     /// Who was refused during a chat and when; told after the last one.
@@ -184,7 +186,7 @@ struct PlainNarrator {
         case .peerFound(let peer), .peerUpdated(let peer): names.note(peer.peer)
         case .inviteReceived(_, let from, _, _, _): names.note(from)
         case .inviteRefused(let from, _): names.note(from)
-        case .chatStarted(_, _, let host, let members): ([host] + members).forEach { names.note($0) }
+        case .chatStarted(_, _, let host, let members, _): ([host] + members).forEach { names.note($0) }
         case .memberJoined(_, let member): names.note(member)
         case .message(let message): names.note(message.from)
         default: break

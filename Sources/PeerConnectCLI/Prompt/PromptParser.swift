@@ -100,14 +100,18 @@ struct PromptParser: Sendable {
     private func item(_ words: [ShellWord], _ make: (ItemReference?) -> NodeCommand) -> PromptLine? {
         guard let word = words.first else { return .unnamed(make(nil)) }
         guard words.count == 1 else { return nil }
-        let digits = word.starts(with: "#") ? String(word.text.dropFirst()) : word.text
-        if digits.utf8.count < 10, let number = Int(digits), number > 0 { return .command(make(.number(number))) }
+        if let number = Self.number(word), number > 0 { return .command(make(.number(number))) }
         return .command(make(.peer(Self.peer(word))))
     }
 
+    /// `3` or `#3`.
+    private static func number(_ word: ShellWord) -> Int? {
+        let digits = word.starts(with: "#") ? String(word.text.dropFirst()) : word.text
+        return digits.utf8.count < 10 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(digits) : nil
+    }
+
     private func switchTo(_ words: [ShellWord]) -> PromptLine? {
-        guard words.count == 1, let word = words.first, word.text.utf8.count < 10 else { return nil }
-        return Int(word.text).flatMap { $0 >= 0 ? .switchTo($0) : nil }
+        words.count == 1 ? words.first.flatMap(Self.number).map { .switchTo($0) } : nil
     }
 
     private func send(_ words: [ShellWord]) -> PromptLine? {

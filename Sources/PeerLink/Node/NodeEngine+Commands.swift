@@ -43,6 +43,7 @@ extension NodeEngine {
         case .cancel(let item): return machine.cancel(try resolve(item), at: moment)
         case .leave: return machine.leave(chat, at: moment)
         case .end: return machine.end(chat, at: moment)
+        case .giveUp: return machine.giveUp(at: moment)
         case .doNotDisturb(let isOn):
             machine.settings.doNotDisturb = isOn
             return .done

@@ -27,11 +27,13 @@ struct Flow {
         waiting.append((chat, continuation))
     }
 
-    /// Those of these chats, in the order they came; each looks again whether there is room.
-    mutating func resume(where isReady: (ChatID) -> Bool = { _ in true }) {
-        let ready = waiting.filter { isReady($0.chat) }
-        guard !ready.isEmpty else { return }
-        waiting.removeAll { isReady($0.chat) }
+    /// The chats in which own lines wait.
+    var waitingChats: Set<ChatID> { Set(waiting.map(\.chat)) }
+
+    /// The lines of these chats, in the order they came; each looks again whether there is room.
+    mutating func resume(_ chats: Set<ChatID>) {
+        let ready = waiting.filter { chats.contains($0.chat) }
+        waiting.removeAll { chats.contains($0.chat) }
         for waiter in ready { waiter.continuation.resume() }
     }
 }
@@ -42,7 +44,7 @@ extension NodeEngine {
         let chat = try machine.chat(named).get(), limit = BootClock.now() + Limits.crowded
         while !isStopped, machine.chats.contains(chat), mustWait(in: chat) {
             guard BootClock.now() < limit else { throw Self.isFull }
-            let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resume { $0 == chat } } }
+            let token = loop.schedule(at: limit) { [weak self] in self?.assumeIsolated { $0.flow.resume([chat]) } }
             await withCheckedContinuation { flow.wait(for: chat, $0) }
             loop.cancel(token)
         }
@@ -83,6 +85,6 @@ extension NodeEngine {
             if let token = tokens[id] { loop.update(token, connection.interest) }
         }
         flow.paused = wanted
-        flow.resume { !machine.chats.contains($0) || !mustWait(in: $0) }
+        flow.resume(flow.waitingChats.filter { !machine.chats.contains($0) || !mustWait(in: $0) })
     }
 }

@@ -144,7 +144,7 @@ package actor NodeEngine {
         carryOutEffects()
         isStopped = true
         settleBackEnd("off")
-        flow.resume()
+        flow.resume(flow.waitingChats)
         endTransfers()
         interfaceMonitor?.cancel()
         let discovery = self.discovery.take()

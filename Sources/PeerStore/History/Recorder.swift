@@ -27,7 +27,7 @@ struct Recorder {
 
     mutating func record(_ event: NodeEvent, at time: Int64, in database: inout Database) throws(StoreError) {
         switch event {
-        case .chatStarted(let chat, let role, let host, let members):
+        case .chatStarted(let chat, let role, let host, let members, _):
             running.removeAll { $0.own == me.id && $0.chat == chat }
             let started = RunningChat(
                 own: me.id, chat: chat, role: role, host: host, started: time, members: members)

@@ -147,8 +147,8 @@ extension Reply {
 }
 
 extension NodeEvent {
-    var startedChat: ChatID? { if case .chatStarted(let chat, _, _, _) = self { chat } else { nil } }
-    var startedHost: PeerID? { if case .chatStarted(_, _, let host, _) = self { host.id } else { nil } }
+    var startedChat: ChatID? { if case .chatStarted(let chat, _, _, _, _) = self { chat } else { nil } }
+    var startedHost: PeerID? { if case .chatStarted(_, _, let host, _, _) = self { host.id } else { nil } }
     var message: ChatMessage? { if case .message(let message) = self { message } else { nil } }
     var missing: [Peer]? { if case .messageDelivered(_, _, _, let missing, _) = self { missing } else { nil } }
     var endReason: ChatEndReason? { if case .chatEnded(_, let reason, _) = self { reason } else { nil } }
