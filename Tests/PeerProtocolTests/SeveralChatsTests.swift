@@ -217,27 +217,31 @@ struct SeveralChatsTests {
         "Whatever five peers do in up to three chats each, all in a chat agree on it",
         arguments: 0..<60 as Range<UInt64>)
     func random(seed: UInt64) throws {
-        let network = network(5, seed: seed, chats: 3)
+        let network = MachineNetwork(5, seed: seed) { $0.maximumChats = 3 }
         var generator = SeededGenerator(seed: seed &+ 1000), said = 0
-        for _ in 0..<40 {
-            let node = Int.random(in: 0..<5, using: &generator), pick = Int.random(in: 0..<12, using: &generator)
+        for _ in 0..<80 {
+            let node = Int.random(in: 0..<5, using: &generator), pick = Int.random(in: 0..<15, using: &generator)
             let others = (0..<5).filter { $0 != node }.shuffled(using: &generator).prefix(2)
             let invitations = others.map { invitation($0, in: network) }
             said += 1
             network.schedule(node) { [said] machine, moment in
+                let number = machine.questions.map(\.number).randomElement(using: &generator) ?? 0
                 let chat = machine.chats.isEmpty ? nil : machine.chats[pick % machine.chats.count]
                 switch pick {
                 case 0..<3: _ = machine.invite(invitations, into: pick == 0 ? chat : nil, line: nil, at: moment)
                 case 3: _ = machine.leave(chat, at: moment)
                 case 4: _ = machine.end(chat, at: moment)
+                case 5: _ = machine.decline(.number(number), line: nil, at: moment)
+                case 6..<10: _ = machine.accept(.number(number), line: nil, at: moment)
                 default: _ = machine.say("\(said)", in: chat, line: nil, at: moment)
                 }
             }
             if pick % 3 == 0 { try network.settle() }
         }
         try network.settle()
-        try network.advance(31)
+        for _ in 0..<4 { try network.advance(31) }
         for node in network.nodes {
+            #expect(node.machine.questions.isEmpty && node.machine.held.isEmpty && node.machine.yielded.isEmpty)
             #expect(node.machine.chats.count <= 3 && node.machine.slots.count == node.machine.chats.count)
             for chat in node.machine.chats {
                 let view = try #require(node.machine.view(of: chat))

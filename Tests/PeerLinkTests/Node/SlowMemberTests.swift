@@ -61,6 +61,44 @@ import Testing
         for node in [host, member] { await node.engine.stop() }
     }
 
+    @Test("A chat that takes nothing at the moment keeps nobody from talking in another", .timeLimit(.minutes(8)))
+    func otherChat() async throws {
+        let host = try TestNode("host") { $0.maximumChats = 2 },
+            member = try TestNode("member") { $0.invitations = .all }
+        let dead = try ScriptedPeer("dead"), isOver = Monitor(false)
+        async let ending: Void = dead.listen { stream in
+            try dead.join(&stream)
+            while isOver.wait(seconds: 0.5, until: { $0 ? true : nil }) == nil { try? stream.tell(.pong) }
+        }
+        _ = try await host.start()
+        var chats: [ChatID] = []
+        for guest in [dead.address, try await member.start()] {
+            #expect(await host.engine.perform(.invite([guest]), line: nil).isDone)
+            chats.append(try await host.next("a chat") { $0.startedChat })
+        }
+        // Until there is no room: the last one waits.
+        let said = Monitor(0)
+        let stuck = Task { [engine = host.engine, chat = chats[0]] in
+            while await engine.perform(.say(Self.line), in: chat, line: nil).isDone { said.update { $0 += 1 } }
+        }
+        var last = -1
+        while last != said.read({ $0 }) || last == 0 {
+            last = said.read { $0 }
+            try await Task.sleep(for: .milliseconds(500))
+        }
+        let clock = ContinuousClock(), begin = clock.now
+        for number in 0..<40 {
+            #expect(await host.engine.perform(.say("\(number)"), in: chats[1], line: nil).isDone)
+            #expect(try await member.next("a line") { $0.message?.text } == "\(number)")
+        }
+        #expect(clock.now - begin < .seconds(10), "the other is given up after a minute")
+        #expect(await host.engine.perform(.say("whom?"), line: nil).isDone == false)
+        isOver.update { $0 = true }
+        try await ending
+        for node in [host, member] { await node.engine.stop() }
+        await stuck.value
+    }
+
     @Test("Two that both stop reading go on as soon as they read again, however long it took", .timeLimit(.minutes(8)))
     func bothPaused() async throws {
         let host = try TestNode("host"), member = try TestNode("member") { $0.invitations = .all }
