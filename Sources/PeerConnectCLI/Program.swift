@@ -66,7 +66,9 @@ final class Program: Sendable {
     private static func leave(_ interruption: WayOut.Interruption?, _ code: Int32) {
         RawTerminal.restore()  // the chat does it before, unless it was too slow
         if case .signal(let number) = interruption { Signals.die(of: number) }
-        exit(code)
+        // Not exit(3): threads are still at work, and its handlers would take OpenSSL's memory from under them
+        // (OPENSSL_init_crypto(3)). Nothing is left to be written.
+        _exit(code)
     }
 
     private func world() -> World {

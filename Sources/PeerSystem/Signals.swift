@@ -38,14 +38,16 @@ package struct Signals: ~Copyable, Sendable {
     }
 
     /// Ends the process the way the signal would have; as PID 1, which has no default actions, with 128 + its number.
+    ///
+    /// Handlers of exit(3) are not run, as by a signal: other threads may be at work with what those would destroy.
     package static func die(of number: CInt) -> Never {
-        guard !ThisProcess.isFirst else { exit(128 + number) }
+        guard !ThisProcess.isFirst else { _exit(128 + number) }
         signal(number, SIG_DFL)
         var set = sigset_t()
         sigemptyset(&set)
         sigaddset(&set, number)
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
         raise(number)
-        exit(128 + number)
+        _exit(128 + number)
     }
 }

@@ -207,7 +207,7 @@ struct LiveScreenTests {
         for number in 1...3 { bob.send("bob's \(number)") }
         eve.send("eve's")
         try await ada.shows("eve: eve's")
-        let away = try await ada.screen("unread") { $0.status.hasPrefix("hosting chat 2 with eve, unread 3 in ch") }
+        let away = try await ada.screen("unread") { $0.status.hasPrefix("unread 3 in chat 1, hosting chat 2 with") }
         #expect(try away.input == "> half a line" && !Tmux.words(try ada.everything).contains("bob's"))
         try ada.press("C-u")
         try ada.enter("/switch 1")
