@@ -56,11 +56,11 @@ final class Program: Sendable {
             try Signals().deliver { self.note(signal: $0) }
         } catch {
             OutputWriter(descriptor: STDERR_FILENO).write("peerconnect: cannot start (\(error))\n")
-            exit(ExitStatus.failed.rawValue)
+            _exit(ExitStatus.failed.rawValue)
         }
         let world = world()
         wayOut.follow { [wayOut] in await execute(arguments, in: world) { wayOut.code } }
-        while true { pause() }  // whatever ends the program calls exit
+        while true { pause() }  // whatever ends the program does not come back
     }
 
     private static func leave(_ interruption: WayOut.Interruption?, _ code: Int32) {

@@ -215,7 +215,7 @@ public struct ReceivedFiles: Sendable {
 public enum Reply: Sendable {
     case done
     /// An invitation was accepted: its host starts the chat, when the others have answered too.
-    case joining(number: Int, host: Peer)
+    case joining(number: Int, chat: ChatID, purpose: Purpose)
     /// An own line was taken; the number comes back in its message.
     case message(ref: Int)
     /// Own files are being offered; the transfer comes back in its events.

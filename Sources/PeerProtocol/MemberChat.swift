@@ -11,6 +11,8 @@ package struct MemberChat: Sendable {
     private let environment: Environment
     private var acknowledged: UInt64
     private var acknowledgeAt: Instant?
+    /// In a chat for files: when to look whether any are still on their way here; where none are, it is left.
+    private var lookAt: Instant?
     /// For `message.delivered`: which own line event n was, for the lines whose delivery is not known yet.
     private var undelivered: [UInt64: ChatView.Pending] = [:]
     /// Those of them of which nothing was told yet.
@@ -21,12 +23,15 @@ package struct MemberChat: Sendable {
     ///
     /// The own *joined* event must hold the join that was signed for this acceptance: nobody could know that one before, so
     /// whatever refers to a hash from there on was said after it.
-    init(_ welcome: Welcome, me: LocalPeer, joining: Joining, environment: Environment) throws(Violation) {
+    init(
+        _ welcome: Welcome, me: LocalPeer, joining: Joining, at moment: Moment, environment: Environment
+    ) throws(Violation) {
         view = ChatView(chat: welcome.chat, me: me.peer, host: joining.from.peer, hostKey: joining.from.key)
         chain = EventChain(at: welcome.before, hash: environment.hash)
         acknowledged = welcome.before.n + UInt64(welcome.joined.count)
         connection = joining.connection
         invite = joining.invite
+        lookAt = invite.purpose == .file ? moment.now + Limits.answer : nil
         self.environment = environment
         view.resume(welcome.counters)
         for signed in welcome.members {
@@ -166,9 +171,14 @@ package struct MemberChat: Sendable {
         return [.send(connection, .say(SignedBytes(bytes: bytes, signature: environment.sign(bytes))))]
     }
 
-    package var deadline: Instant? { acknowledgeAt }
+    package var deadline: Instant? { [acknowledgeAt, lookAt].compactMap { $0 }.min() }
 
     mutating func timerFired(at moment: Moment) -> [Effect] {
+        if let due = lookAt, moment.now >= due {
+            // A host that promises files and brings none would take the place of a chat for good.
+            guard hasFilesToCome else { return leave() }
+            lookAt = moment.now + Limits.answer
+        }
         guard let due = acknowledgeAt, moment.now >= due else { return [] }
         acknowledgeAt = nil
         guard chain.last.n > acknowledged else { return [] }
@@ -179,6 +189,15 @@ package struct MemberChat: Sendable {
 
 extension MemberChat {
     // MARK: Transfers
+
+    private var hasFilesToCome: Bool {
+        view.transfers.values.contains { record in
+            switch record.standing(of: view.me.id) {
+            case .open, .accepted: !record.isDone
+            default: false
+            }
+        }
+    }
 
     /// This peer's answer to an offer; accepting starts the receiving.
     mutating func respond(_ transfer: TransferID, accepted: Bool, automatic: Bool) -> [Effect] {

@@ -25,7 +25,7 @@ extension NodeMachine {
         return all.sorted { $0.0 < $1.0 }
     }
 
-    private func records() -> [(ChatID, TransferRecord)] {
+    func records() -> [(ChatID, TransferRecord)] {
         slots.keys.flatMap { id in
             (view(of: id)?.transfers.values).map { $0.map { (id, $0) } } ?? []
         }
@@ -49,15 +49,28 @@ extension NodeMachine {
             guard record.mayAnswer(accepted, of: me.peer.id) else { return .failed(settled(record)) }
             respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
         case .success(.question(let question)):
-            if accepted {
-                accept(question, isCrossing: false, at: moment)
-                return .joining(number: question.number, host: question.from.peer)
-            }
+            if accepted { return take(question, at: moment) }
             answer(question, .declined, at: moment)
         case .success(.offer(let record, let id)):
             respond(record.offer.transfer, in: id, accepted: accepted, automatic: false, at: moment)
         }
         return .done
+    }
+
+    private mutating func take(_ question: Question, at moment: Moment) -> Reply {
+        // Files are no chat that what was invited to could give way to.
+        guard question.invite.purpose != .file || slots.count < settings.maximumChats else {
+            return .failed(
+                PeerConnectError(
+                    .busy, "You are inviting, and can be in one chat only.",
+                    hint: "Take your invitation back with /end, and accept then."))
+        }
+        let chat = question.invite.chat
+        accept(question, isCrossing: false, at: moment)
+        guard case .joining(let joining) = slots[chat], joining.connection == question.connection else {
+            return .failed(Self.isOver)
+        }
+        return .joining(number: question.number, chat: chat, purpose: question.invite.purpose)
     }
 
     /// What to say of a transfer that takes no answer.
@@ -168,9 +181,6 @@ extension NodeMachine {
         return .success(chat)
     }
 
-    /// The chat that began first, as everyone in it sees it.
-    package var currentView: ChatView? { chats.first.flatMap(view(of:)) }
-
     package static let notInChat = PeerConnectError(
         .noChat, "You are not in a chat.", hint: "Invite someone: /invite PEER…; /peers lists who is here.")
 
@@ -215,7 +225,10 @@ extension NodeMachine {
     ///
     /// A member's `/end` means the latter too.
     package mutating func end(_ named: ChatID? = nil, at moment: Moment) -> Reply {
-        if named == nil, withdrawInvitations(at: moment) { return .done }
+        // What gave way to another's chat is given up with it.
+        if named == nil, withdrawInvitations(at: moment) || hasGivenWay && withdrawAcceptances(at: moment) {
+            return .done
+        }
         switch chat(named) {
         case .failure(let error):
             return .failed(chats.isEmpty && named == nil ? Self.notInviting : error)
@@ -232,7 +245,8 @@ extension NodeMachine {
 
     /// Takes back invitations and acceptances of chats that have not started; no chat that runs is touched.
     package mutating func giveUp(at moment: Moment) -> Reply {
-        let hasInvited = withdrawInvitations(at: moment), hasAccepted = withdrawAcceptances(at: moment)
+        // In this order, as what was held for an invitation may be accepted when it has ended.
+        let hasAccepted = withdrawAcceptances(at: moment), hasInvited = withdrawInvitations(at: moment)
         return hasInvited || hasAccepted ? .done : .failed(Self.notInviting)
     }
 
@@ -261,36 +275,5 @@ extension NodeMachine {
             withMember(id) { chat, _ in chat.leave() }
             withHost(id) { chat, _ in chat.end() }
         }
-    }
-
-    /// Everyone in the chat, the host first.
-    package func everyone(in chat: ChatID) -> [Peer] { view(of: chat).map { [$0.host] + $0.members } ?? [] }
-
-    /// Who would get an offer made now: these, or all others in the chat.
-    package func recipients(_ wanted: [PeerID], in chat: ChatID) -> Result<[PeerID], PeerConnectError> {
-        let present = everyone(in: chat).map(\.id).filter { $0 != me.peer.id }
-        if let stranger = wanted.first(where: { !present.contains($0) }) {
-            return .failure(
-                PeerConnectError(.noSuchPeer, "\(stranger.short) is not in this chat.", hint: "/who lists who is."))
-        }
-        return .success((wanted.isEmpty ? present : wanted).sorted())
-    }
-
-    package func snapshot() -> NodeSnapshot {
-        var snapshot = NodeSnapshot()
-        snapshot.chats = chats.compactMap(view(of:)).map { ($0.chat, $0.isHost ? .host : .member, $0.host, $0.members) }
-        snapshot.transfers = records().map(\.1).sorted { $0.offer.number < $1.offer.number }.map { record in
-            TransferState(
-                offer: record.offer, isOpen: record.standing(of: me.peer.id) == .open, isRunning: !record.isDone,
-                results: record.results)
-        }
-        snapshot.invitations = questions.map { question in
-            let from = question.from.peer
-            return (
-                question.number, from, question.invite.purpose, question.invite.offer,
-                settings.acquaintances.standing(of: from)
-            )
-        }
-        return snapshot
     }
 }

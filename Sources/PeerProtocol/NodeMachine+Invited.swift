@@ -47,7 +47,9 @@ extension NodeMachine {
         if mayCross, crossed[peer].map({ $0 > moment.now }) ?? false {
             // All who invited each other meet in one chat: that of the smallest.
             if hasGivenWay {
-                guard giveUpJoining(for: peer, at: moment) else { return refuse(question, at: moment) }
+                guard peer < me.peer.id, giveUpJoining(for: peer, at: moment) else {
+                    return refuse(question, at: moment)
+                }
                 return accept(question, isCrossing: true, at: moment)
             }
             if peer < me.peer.id, slots.count < settings.maximumChats {
@@ -65,7 +67,7 @@ extension NodeMachine {
     }
 
     /// Whether own invitations gave way to a chat that is about to start.
-    private var hasGivenWay: Bool { yielded.contains { isJoining($0.to) } }
+    var hasGivenWay: Bool { yielded.contains { isJoining($0.to) } }
 
     private func decision(on question: Question) -> Bool? {
         switch question.invite.purpose {
@@ -131,10 +133,9 @@ extension NodeMachine {
 
     /// An acceptance that still waits for its chat gives way to a smaller peer that was invited too.
     private mutating func giveUpJoining(for peer: PeerID, at moment: Moment) -> Bool {
-        for (id, slot) in slots {
-            guard case .joining(let joining) = slot, peer < joining.from.peer.id,
-                yielded.contains(where: { $0.to == id })
-            else { continue }
+        for entry in yielded where entry.round.invitees.contains(where: { $0.known == peer }) {
+            guard case .joining(let joining) = slots[entry.to], peer < joining.from.peer.id else { continue }
+            let id = entry.to
             effects += [.send(joining.connection, .leave), .close(joining.connection)]
             peers[joining.connection] = nil
             slots[id] = nil
@@ -159,8 +160,13 @@ extension NodeMachine {
             effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "crossed")))
         }
         // Whatever chat has this ID is another one, and this peer is in it: the inviter may not take its place.
-        guard slots[question.invite.chat] == nil else { return answer(question, .busy, at: moment) }
-        if isCrossing || slots.count >= settings.maximumChats {
+        guard slots[question.invite.chat] == nil else {
+            if question.number != 0, !isCrossing {
+                effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "withdrawn")))
+            }
+            return answer(question, .busy, at: moment)
+        }
+        if isCrossing || question.invite.purpose != .file && slots.count >= settings.maximumChats {
             giveWay(to: question.invite.chat, at: moment)
         }
         guard let name = try? DisplayName(me.peer.name) else { return }
@@ -202,7 +208,10 @@ extension NodeMachine {
         } else {
             questions.removeAll { $0.connection == question.connection }
             effects.append(.emit(.inviteWithdrawn(number: question.number, reason: "crossed")))
-            held.append(question)
+            held.append(
+                Question(
+                    number: 0, from: question.from, connection: question.connection, invite: question.invite,
+                    deadline: question.deadline))
         }
     }
 
@@ -253,7 +262,7 @@ extension NodeMachine {
     mutating func received(_ welcome: Welcome, on connection: ConnectionID, at moment: Moment) {
         guard case .joining(let joining) = slots[welcome.chat], joining.connection == connection else { return }
         do throws(Violation) {
-            let chat = try MemberChat(welcome, me: me, joining: joining, environment: environment)
+            let chat = try MemberChat(welcome, me: me, joining: joining, at: moment, environment: environment)
             begin(.member(chat), in: welcome.chat)
             crossed = [:]  // what was wanted has come about; from now on invitations are asked about again
             effects.append(chat.started)

@@ -155,9 +155,15 @@ extension NodeMachine {
                 .busy, "You have accepted an invitation, and its chat is about to start.",
                 hint: "Wait for it, or withdraw with /leave.")
         }
+        if chats.isEmpty {
+            return PeerConnectError(
+                .busy, "Files are on their way, and that takes the place of a chat.",
+                hint: "Wait, stop them with /cancel N, or start with --max-chats N for more.")
+        }
         return chats.count > 1
             ? PeerConnectError(
-                .busy, "You are in \(chats.count) chats already.", hint: "Leave one first: /leave or /end.")
+                .busy, "You are in \(chats.count) chats already.",
+                hint: "Leave one first: /switch N, then /leave or /end.")
             : PeerConnectError(.busy, "You are in a chat already.", hint: "Leave it first: /leave or /end.")
     }
 

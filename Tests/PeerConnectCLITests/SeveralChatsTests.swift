@@ -7,9 +7,9 @@ import Testing
 /// Several chats in one run: where lines go, and what waits to be read.
 @Suite("Several chats at once", .timeLimit(.minutes(8)))
 struct SeveralChatsTests {
-    private let me, ada, bob, eve: Peer
-    private let first, second: ChatID
-    private let terminal = ScriptedTerminal(columns: 100)
+    let me, ada, bob, eve: Peer
+    let first, second: ChatID
+    let terminal = ScriptedTerminal(columns: 100)
 
     init() throws {
         (me, ada, bob) = (try peer("me", 9), try peer("ada", 1), try peer("bob", 2))
@@ -17,27 +17,27 @@ struct SeveralChatsTests {
         (first, second) = (try chatID(3), try chatID(4))
     }
 
-    private var started: [NodeEvent] {
+    var started: [NodeEvent] {
         [
             .chatStarted(chat: first, role: .host, host: me, members: [ada]),
             .chatStarted(chat: second, role: .member, host: bob, members: [me, eve]),
         ]
     }
 
-    private func line(_ chat: ChatID, _ seq: UInt64, _ from: Peer, _ text: String) -> NodeEvent {
+    func line(_ chat: ChatID, _ seq: UInt64, _ from: Peer, _ text: String) -> NodeEvent {
         .message(ChatMessage(chat: chat, seq: seq, from: from, text: text, sent: 0, ref: nil, line: nil))
     }
 
-    private func ended(_ chat: ChatID) -> NodeEvent { .chatEnded(chat: chat, reason: .ended, cause: nil) }
+    func ended(_ chat: ChatID) -> NodeEvent { .chatEnded(chat: chat, reason: .ended, cause: nil) }
 
-    private func errLines(_ stage: Stage) -> [String] { stage.err.split(separator: "\n").map(String.init) }
+    func errLines(_ stage: Stage) -> [String] { stage.err.split(separator: "\n").map(String.init) }
 
     /// Says lines at once, in the chat they were for; `/start` lets these events happen.
-    private func node(starting events: [NodeEvent]) -> ScriptedSession {
+    func node(starting events: [NodeEvent]) -> ScriptedSession {
         node { command in if case .start = command { events } else { [] } }
     }
 
-    private func node(_ before: @escaping @Sendable (NodeCommand) -> [NodeEvent] = { _ in [] }) -> ScriptedSession {
+    func node(_ before: @escaping @Sendable (NodeCommand) -> [NodeEvent] = { _ in [] }) -> ScriptedSession {
         ScriptedSession(me: me) { [first] command, line in
             guard case .say = command, let line else { return (before(command), .done) }
             let delivered = NodeEvent.messageDelivered(chat: first, seq: 9, ref: line, missing: [], line: line)
@@ -45,7 +45,7 @@ struct SeveralChatsTests {
         }
     }
 
-    private func live(_ node: ScriptedSession, _ body: () async -> Void) async -> Int32 {
+    func live(_ node: ScriptedSession, _ body: () async -> Void) async -> Int32 {
         let home = ScriptedHome(node: node, stored: [StoredIdentity(peer: me, isCurrent: true)])
         let stage = Stage(home: home)
         let world = stage.world(terminal: terminal, environment: ["TERM": "xterm"], sleep: terminal.sleep)
@@ -133,55 +133,6 @@ struct SeveralChatsTests {
         #expect(node.commands == ["leave"] && node.chats == [second])
     }
 
-    @Test("What stands behind a /switch does not overtake it, and texts for a chat to come stay there")
-    func order() async {
-        let more = NodeEvent.chatStarted(chat: second, role: .host, host: me, members: [bob])
-        let (done, answer) = (NodeEvent.inviteDone(chat: second, answers: [], line: 3), line(first, 5, ada, "heard"))
-        let node = node { command in
-            switch command {
-            case .invite: [more, done]
-            case .say("three"): [answer]
-            default: []
-            }
-        }
-        _ = await live(node) {
-            await terminal.output(until: "> ")
-            node.emit(started[0])
-            await terminal.output(until: "hosting ada")
-            terminal.type("one\r/switch 0\r/invite bob\rtwo\r/switch 1\rthree\r")
-            await terminal.output(until: "ada: heard")
-            terminal.send(.ended)
-        }
-        let said = zip(node.commands, node.chats).filter { !$0.0.hasPrefix("invite") }
-        #expect(said.map(\.0) == ["one", "two", "three"].map { "\(NodeCommand.say($0))" })
-        #expect(said.map(\.1) == [first, second, first])
-        let invited = zip(node.commands, node.chats).first { $0.0.hasPrefix("invite") }
-        #expect(invited?.1 == nil, "it begins a new one")
-    }
-
-    @Test("Nobody goes elsewhere while texts wait for the chat that is about to start")
-    func held() async {
-        let node = node()
-        let code = await live(node) {
-            await terminal.output(until: "> ")
-            node.emit(started[1])
-            await terminal.output(until: "chat with bob")
-            terminal.type("/switch 0\r/invite ada\rfor ada\r")
-            await terminal.output(until: "waits for the chat: for ada")
-            terminal.type("/switch 1\r")
-            terminal.type("for bob\r")
-            await terminal.output(until: "That waits until what you typed has gone to the chat that is about to start.")
-            node.emit(.inviteDone(chat: nil, answers: [], line: 2))
-            await terminal.output(until: "You are in no chat now.")
-            await terminal.output(until: "What you type goes to chat 1 with bob and eve now.")
-            await terminal.output(until: "on its way: for bob")
-            terminal.send(.ended)
-        }
-        #expect(code == 0 && terminal.output.contains("> for ada"), "what was not said is given back")
-        let said = zip(node.commands, node.chats).filter { $0.0.hasPrefix("say") }
-        #expect(said.map(\.0) == ["\(NodeCommand.say("for bob"))"] && said.map(\.1) == [second])
-    }
-
     @Test("A script sees every event at once, and is told numbers, members and what is unread")
     func json() async throws {
         let node = node(starting: started + [line(second, 1, bob, "unread")])
@@ -225,119 +176,6 @@ struct SeveralChatsTests {
         #expect(told.contains("bob: last words") && told.contains("This was unread in chat 2 with bob and eve."))
         #expect(errLines(stage).contains("That was chat 2 with bob and eve."))
         #expect(!errLines(stage).contains("That was chat 1 with ada."), "there is no other")
-    }
-
-    @Test("Without a current chat, /end and /leave give up what is about to start, and end nothing that runs")
-    func givesUp() async {
-        let node = node()
-        _ = await live(node) {
-            await terminal.output(until: "> ")
-            node.emit(started[0])
-            await terminal.output(until: "hosting ada")
-            terminal.type("/switch 0\r/invite bob\r")
-            await terminal.output(until: "inviting")
-            terminal.type("/end\r/leave\r")
-            await terminal.output(until: "> /leave")
-            node.emit(.failure(PeerConnectError(.internal, "seen")))
-            await terminal.output(until: "seen")
-            terminal.send(.ended)
-        }
-        let giving = "\(NodeCommand.giveUp)"
-        #expect(node.commands.dropFirst() == [giving, giving])
-    }
-
-    @Test("A line begun in a chat that has ended goes neither to one that waits to start nor to one that has started")
-    func late() async {
-        let node = node()
-        let started = started
-        _ = await live(node) {
-            await terminal.output(until: "> ")
-            started.forEach { node.emit($0) }
-            await terminal.output(until: "It is chat 2")
-            terminal.type("/switch 0\r/invite eve\r")
-            await terminal.output(until: "inviting")
-            terminal.type("/switch 1\r")
-            await terminal.output(until: "What you type goes to chat 1")
-            terminal.type("half")
-            await terminal.output(until: "half")
-            terminal.advance(seconds: 1)
-            node.emit(ended(first))
-            await terminal.output(until: "What you type goes nowhere now")
-            terminal.type("\u{15}secret\r")
-            await terminal.output(until: "> secret\r\nYou are in no chat now.")
-            terminal.type("/switch 2\r")
-            await terminal.output(until: "What you type goes to chat 2")
-            terminal.type("late")
-            await terminal.output(until: "late")
-            terminal.advance(seconds: 1)
-            node.emit(ended(second), .inviteDone(chat: nil, answers: [], line: 2))
-            await terminal.output(until: "Nobody accepted")
-            node.emit(.chatStarted(chat: first, role: .member, host: eve, members: [me]))
-            await terminal.output(until: "Chat started with eve")
-            terminal.type("r\r")
-            await terminal.output(until: "The chat you began that line in is over")
-            terminal.send(.ended)
-        }
-        #expect(!node.commands.contains { $0.hasPrefix("say") })
-    }
-
-    @Test(
-        "Texts held for an invitation go to no chat that starts unasked, and those for an acceptance only to its host's"
-    )
-    func heldForOne() async {
-        let auto = NodeEvent.chatStarted(chat: second, role: .member, host: eve, members: [me])
-        let own = NodeEvent.chatStarted(chat: first, role: .host, host: me, members: [bob])
-        let done = NodeEvent.inviteDone(chat: first, answers: [], line: 1)
-        let node = ScriptedSession(me: me) { command, line in
-            switch command {
-            case .say: ([.messageDelivered(chat: self.first, seq: 1, ref: 2, missing: [], line: 2)], .message(ref: 2))
-            case .start: ([auto], .done)
-            case .cancel: ([own, done], .done)
-            default: ([], .done)
-            }
-        }
-        let stage = Stage(home: ScriptedHome(node: node))
-        #expect(
-            await stage.run(
-                "chat", "--max-chats", "3", input: ["/invite bob", "secret", "/start", "/cancel 9", "/chats"]) == 0)
-        let said = zip(node.commands, node.chats).filter { $0.0.hasPrefix("say") }
-        #expect(said.map(\.1) == [first], "\(node.commands)")
-    }
-
-    @Test("Several texts whose chat does not come are all refused, and a /switch behind them is done then")
-    func scriptGoesOn() async {
-        let never = NodeEvent.inviteDone(chat: nil, answers: [], line: 2)
-        let started = started
-        let node = ScriptedSession(me: me) { command, line in
-            switch command {
-            case .start: ([started[1]], .done)
-            case .say: ([.messageDelivered(chat: self.second, seq: 1, ref: 7, missing: [], line: 7)], .message(ref: 7))
-            default: ([], .done)
-            }
-        }
-        let stage = Stage(home: ScriptedHome(node: node))
-        let input = ScriptedInput(
-            ["/start", "/switch 0", "/invite ada", "one", "two", "/switch 1", "three"].map { .text($0) })
-        let world = stage.world(input: input)
-        let run = Task { await execute(["chat", "--json", "--max-chats", "3"], in: world) }
-        while !stage.out.contains(#""line":2,"ok":true"#) { await Task.yield() }
-        while node.commands.count < 2 { await Task.yield() }
-        node.emit(never)
-        _ = await run.value
-        #expect(stage.outLines.filter { $0.contains(#""ok":false,"code":"no-chat""#) }.count == 2)
-        let said = zip(node.commands, node.chats).filter { $0.0.hasPrefix("say") }
-        #expect(said.map(\.0) == ["\(NodeCommand.say("three"))"] && said.map(\.1) == [second])
-    }
-
-    @Test("A chat that began for a file is on no list, and nothing that is typed goes there")
-    func delivery() async {
-        let file = NodeEvent.chatStarted(chat: second, role: .member, host: bob, members: [me], purpose: .file)
-        let node = node(starting: [file, ended(second)])
-        let stage = Stage(home: ScriptedHome(node: node))
-        _ = await stage.run("chat", "--max-chats", "2", input: ["/start", "/chats", "hello"])
-        #expect(stage.outLines == ["You are in no chat."])
-        #expect(!stage.err.contains("Chat started") && !stage.err.contains("Chat ended"))
-        #expect(node.chats == [nil, nil])
     }
 
     @Test("Of what is unread so many lines and bytes are kept, the newest")

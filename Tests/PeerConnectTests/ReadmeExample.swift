@@ -13,7 +13,7 @@ func readmeExample() async throws {
     for await event in node.events {
         switch event {
         case .peerFound(let found): try await node.invite([PeerReference(found.peer.id.description)])
-        case .chatStarted: try await node.send(["holiday.jpg"])
+        case .chatStarted(let chat, .host, _, _, _): try await node.send(["holiday.jpg"], in: chat)
         case .message(let message): print(message.from.name, message.text)
         case .fileProgress(let progress): print(progress.bytes, "of", progress.size)
         case .fileDone(_, let results, _): print(results.map(\.status))

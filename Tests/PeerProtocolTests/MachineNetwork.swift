@@ -7,6 +7,9 @@ import Testing
 @testable import PeerProtocol
 
 extension NodeMachine {
+    /// The chat that began first, as everyone in it sees it.
+    var currentView: ChatView? { chats.first.flatMap(view(of:)) }
+
     /// What this peer sees of a chat that began for a file.
     var deliveryView: ChatView? { slots.keys.filter { !chats.contains($0) }.compactMap(view(of:)).first }
 

@@ -90,6 +90,12 @@ struct ChatBook: Sendable {
         change(chat.id) { $0.unread = 0 }
     }
 
+    /// There is no current chat until the user goes to one.
+    mutating func drift() {
+        currentID = nil
+        isAdrift = !chats.isEmpty
+    }
+
     /// The user wants a further chat: what is typed is meant for that one, unless another is current.
     mutating func expectOne() { isAdrift = false }
 

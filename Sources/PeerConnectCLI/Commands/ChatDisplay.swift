@@ -52,20 +52,29 @@ final class JSONDisplay: ChatDisplay {
     let showsOneChat = false
     private let console: Console
     private var book = ChatBook()
+    /// The chat that was current before the last change.
+    private var former: ChatID?
 
     init(console: Console) { self.console = console }
 
-    func place(_ book: ChatBook) { self.book = book }
+    func place(_ book: ChatBook) {
+        former = self.book.current?.id
+        self.book = book
+    }
 
     func show(_ event: NodeEvent, told: PlainNarrator.Lines, names: NameBook) {
-        guard case .chatStarted(let id, _, _, _, _) = event, let chat = book.chat(id) else {
-            return console.emit(JSONEvent(event))
+        switch event {
+        case .chatStarted(let id, _, _, _, _):
+            // What only the prompt knows of it.
+            console.emit(
+                JSONEvent(event).with([
+                    ("number", JSONValue(book.chat(id)?.number)), ("current", .bool(book.current?.id == id)),
+                ]))
+        case .inviteDone(let id?, _, _) where book.current?.id == id && former != id:
+            console.emit(JSONEvent(event))
+            console.emit(JSONEvent("chat.current", [("chat", .string(id.description))]))
+        default: console.emit(JSONEvent(event))
         }
-        // What only the prompt knows of it.
-        console.emit(
-            JSONEvent(event).with([
-                ("number", .int(Int64(chat.number))), ("current", .bool(book.current?.id == id)),
-            ]))
     }
 
     func answer(_ line: Int, _ answer: ChatAnswer) { console.emit(.reply(line: line, extra: answer.fields)) }

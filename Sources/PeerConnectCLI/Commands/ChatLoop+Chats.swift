@@ -12,19 +12,28 @@ extension ChatLoop {
         }
         // What was typed before it is for the chat that is about to start, what comes behind it is not.
         guard held.isEmpty else {
+            // Whoever types at plain lines must be able to give it up: they are read one by one.
+            if isInteractive, live == nil { return teller.refuse(line, Self.textsWait) }
             heldSwitch = (line, number)
             return teller.note("That waits until what you typed has gone to the chat that is about to start.")
         }
+        let isThere = number == 0 || teller.book.chats.contains { $0.number == number }
         teller.switchTo(number, line)
+        // What follows was typed for that chat. A person has seen that it is not there; a script has not.
+        if !isThere, !isInteractive { teller.drift() }
         followBook()
     }
 
     /// Sends what waited for a chat, and then goes where the user wanted to go behind it.
     mutating func performHeld() {
+        // Theirs does not come, though another one may.
+        for (line, _, _) in held.filter({ state.isVain($0.awaited) }) { teller.refuse(line, Self.noChatCame) }
+        held.removeAll { state.isVain($0.awaited) }
         // One that is refused makes room for the next at once.
         while !state.holdsTexts, !held.isEmpty, current == nil, !isSaying {
             let (line, command, awaited) = held.removeFirst()
-            if state.isInChat, awaited != state.acceptedFrom {
+            if state.isInChat, !state.fulfilled.contains(awaited) {
+                state.lose()
                 teller.refuse(line, Self.otherChat)
             } else {
                 perform(command, line: line)
@@ -35,6 +44,14 @@ extension ChatLoop {
         switchTo(number, line)
     }
 
+    private static let textsWait = PeerConnectError(
+        .busy, "What you typed waits for the chat that is about to start.",
+        hint: "Wait for it, or give it up with /end.")
+
+    private static let noChatCame = PeerConnectError(
+        .noChat, "The chat that this was typed for has not come about.",
+        hint: "/invite PEER… asks again; get the line back with the up arrow.")
+
     private static let otherChat = PeerConnectError(
         .noChat, "That was typed for another chat than the one that has started.",
         hint: "Say it again where it belongs.")
@@ -44,7 +61,7 @@ extension ChatLoop {
 
     /// After everything that may have changed which chat is current.
     mutating func followBook() {
-        state.isInChat = teller.book.current != nil
+        state.follow(teller.book.current)
         state.isAdrift = teller.book.isAdrift
     }
 
@@ -66,12 +83,14 @@ extension ChatLoop {
 
     /// Whether a chat that starts is one that was asked for, or no other is waited for.
     func isAsked(_ event: NodeEvent) -> Bool {
-        if case .chatStarted(_, let role, let host, _, _) = event { state.isAsked(role, host: host) } else { true }
+        guard case .chatStarted(let chat, let role, _, _, _) = event else { return true }
+        return teller.maximumChats == 1 || state.isAsked(chat, role)
     }
 
     /// Refuses what was begun in a chat that has ended while it was typed, and that would now go to another.
     func isLate(_ command: NodeCommand, _ line: Int) -> Bool {
-        guard let begun, let endedAt, begun < endedAt, teller.book.current != nil else { return false }
+        guard let begun, let endedAt, begun < endedAt, teller.book.current != nil || state.holdsTexts
+        else { return false }
         switch command {
         case .say(let text): teller.display.expect(text, line: line, in: nil, isHeld: false)
         case .send, .leave, .end: break
@@ -80,8 +99,8 @@ extension ChatLoop {
         teller.refuse(
             line,
             PeerConnectError(
-                .noChat, "The chat you began that line in is over, and you are in another.",
-                hint: "If it is for this one, get it back with the up arrow."))
+                .noChat, "The chat you began that line in is over, and what you type now is for another.",
+                hint: "If it is for that one, get it back with the up arrow."))
         return true
     }
 

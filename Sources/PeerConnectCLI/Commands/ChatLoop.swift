@@ -47,7 +47,7 @@ struct ChatLoop {
     private(set) var endedAt: Instant?
     /// The questions on the live display may have been answered.
     var isUnsettled = false
-    var held: [(line: Int, command: NodeCommand, awaited: PeerID?)] = []
+    var held: [(line: Int, command: NodeCommand, awaited: Wish)] = []
     /// A `/switch` behind them; until it is done no other line is looked at.
     var heldSwitch: (line: Int, number: Int)?
     /// The command whose reply is awaited.
@@ -132,6 +132,8 @@ struct ChatLoop {
             if case .failed(let error) = reply {
                 teller.report(error)
                 inviteStatus = error.status
+            } else {
+                expectChat()
             }
         case .worked(let line, let outcome): take(outcome, line: line)
         case .terminal(let event):
@@ -155,13 +157,17 @@ struct ChatLoop {
         case .chatStarted, .chatEnded: isUnsettled = true
         case .reply(let line, let reply):
             isUnsettled = true
+            if case .joining(let number, let chat, let purpose) = reply {
+                state.join(number, chat, purpose)
+                if purpose != .file { expectChat() }
+            }
             if let index = saying.firstIndex(where: { $0.line == line }) {
                 let said = saying.remove(at: index)
                 state.end(said.command, in: said.chat, line: line, reply)
             }
             guard let current, current.line == line else { return }
             state.end(current.command, in: current.chat, line: line, reply)
-            if case .joining = reply { expectChat() }
+            if case .invite = current.command, !reply.isFailure { expectChat() }
             if case (.doNotDisturb(let isOn), .done) = (current.command, reply) { live?.setRefusing(isOn) }
             if !reply.isFailure { explain(current.command) }
             self.current = nil
@@ -179,7 +185,6 @@ struct ChatLoop {
         }
         guard !found.references.isEmpty, !isStopping else { return }
         let command = NodeCommand.invite(found.references)
-        expectChat()
         state.begin(command)
         live?.invite(found.references)
         queue.run { [session] in .invited(command, await session.perform(command, line: nil)) }
@@ -242,7 +247,7 @@ struct ChatLoop {
     /// For what only makes sense in a chat: it waits for one that is about to come.
     private mutating func performInChat(_ command: NodeCommand, line: Int) {
         guard state.holdsTexts else { return perform(command, line: line) }
-        held.append((line, command, state.awaitedHost))
+        held.append((line, command, state.awaited))
         teller.display.expect(Self.text(of: command), line: line, in: nil, isHeld: true)
     }
 
@@ -253,10 +258,7 @@ struct ChatLoop {
         guard let command = placed(command) else { return teller.refuse(line, teller.inNoChat) }
         if case .say = command { saying.append((line, command, chat)) } else { current = (line, command, chat) }
         state.begin(command, line: line, isHost: teller.book.current?.role == .host)
-        if case .invite(let wanted) = command {
-            expectChat()
-            live?.invite(wanted)
-        }
+        if case .invite(let wanted) = command { live?.invite(wanted) }
         queue.run { [session] in
             _ = await session.perform(command, in: chat, line: line)  // the reply comes with the events, in its place
             return nil

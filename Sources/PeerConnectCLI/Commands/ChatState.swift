@@ -1,19 +1,32 @@
 internal import PeerModel
 
+/// What a text that waits for a chat is meant for.
+enum Wish: Hashable, Sendable {
+    /// What is to come of an own invitation: that of `--invite` is 0, the others are counted.
+    case own(Int)
+    case accepted(ChatID)
+}
+
 /// What the chat command must know to say when a line may be sent and when everything has finished; pure.
 struct ChatState {
     /// Whether the peers of `--invite` are still being looked for.
     var isLookingForInvitees = false
-    /// The acceptances that wait for their chats, by number, and whose chats these are.
-    private var joining: [Int: PeerID] = [:]
+    /// The acceptances that wait for their chats, by number.
+    private var joining: [Int: (chat: ChatID, purpose: Purpose)] = [:]
+    /// The chats that the user said yes to.
+    private var accepted: Set<ChatID> = []
+    private var lastOwn = 0
+    private var lastWish = Wish.own(0)
+    /// What the current chat came of.
+    private(set) var fulfilled: Set<Wish> = []
+    /// The last invitation that led to a chat.
+    private var done: (chat: ChatID, wish: Wish)?
     /// There is a chat that what is typed goes to.
     var isInChat = false
     /// Whether any chat came about in this run.
     private(set) var hadChat = false
     /// Own invitations without an end, by the line that asked for them, and whether a new chat is to come of them.
-    private var rounds: [(line: Int?, isNew: Bool)] = []
-    /// The current chat is one that was accepted, of this host; else it is an own one or came of an own invitation.
-    private(set) var acceptedFrom: PeerID?
+    private var rounds: [(line: Int?, isNew: Bool, wish: Wish)] = []
     /// The current chat has ended beside others.
     var isAdrift = false
     /// Own lines that nobody has acknowledged yet, by the number of their reply, and their chats.
@@ -37,33 +50,78 @@ struct ChatState {
     var isJoining: Bool { !joining.isEmpty }
 
     /// A chat is about to come, or may be.
-    var isGathering: Bool { isLookingForInvitees || isJoining || rounds.contains { $0.isNew } }
+    var isGathering: Bool {
+        isLookingForInvitees || rounds.contains { $0.isNew } || joining.values.contains { $0.purpose != .file }
+    }
 
     /// A text typed now waits for the chat that is about to come.
     var holdsTexts: Bool { !isInChat && !isAdrift && isGathering }
 
-    /// Whose chat such a text is meant for: that of the last acceptance, or of an own invitation.
-    var awaitedHost: PeerID? { joining.max { $0.key < $1.key }?.value }
+    /// What such a text is meant for: what was wished last, of what is still open.
+    var awaited: Wish { open.contains(lastWish) ? lastWish : open.first ?? lastWish }
+
+    /// The wishes that may still come true.
+    private var open: [Wish] {
+        (isLookingForInvitees ? [.own(0)] : []) + ownWishes
+            + joining.sorted { $0.key > $1.key }.filter { $0.value.purpose != .file }.map { .accepted($0.value.chat) }
+    }
+
+    private var ownWishes: [Wish] { rounds.filter(\.isNew).map(\.wish) }
+
+    /// Whether a text that was meant for this waits in vain.
+    func isVain(_ wish: Wish) -> Bool {
+        !fulfilled.contains(wish) && !open.contains(wish) && done?.wish != wish
+    }
 
     /// Nothing of our own is on its way.
-    var isIdle: Bool { !isGathering && rounds.isEmpty && unsent.isEmpty && ownTransfers.isEmpty }
+    var isIdle: Bool { !isGathering && !isJoining && rounds.isEmpty && unsent.isEmpty && ownTransfers.isEmpty }
 
     /// Whether a chat that starts is one that was asked for, or no other is waited for.
-    func isAsked(_ role: ChatRole, host: Peer) -> Bool {
-        role == .host || !isGathering || joining.values.contains(host.id)
+    func isAsked(_ chat: ChatID, _ role: ChatRole) -> Bool {
+        role == .host || !isGathering || accepted.contains(chat)
     }
+
+    /// The user has accepted an invitation.
+    mutating func join(_ number: Int, _ chat: ChatID, _ purpose: Purpose) {
+        joining[number] = (chat, purpose)
+        accepted.insert(chat)
+        if purpose != .file { lastWish = .accepted(chat) }
+    }
+
+    /// What was typed is not said anywhere.
+    mutating func lose() { hasLostLine = true }
 
     /// Everything of our own has arrived.
     var isWhole: Bool { undelivered.isEmpty && !hasIncompleteTransfer && !hasLostLine }
 
     /// A command is about to be given to the node, by the user's line or without one; `isHost` of the current chat.
     mutating func begin(_ command: NodeCommand, line: Int? = nil, isHost: Bool = false) {
-        if case .invite = command { rounds.append((line, !isHost)) }
+        guard case .invite = command else { return }
+        var wish = Wish.own(0)
+        if line != nil {
+            lastOwn += 1
+            wish = .own(lastOwn)
+            if !isHost { lastWish = wish }
+        }
+        rounds.append((line, !isHost, wish))
     }
 
-    private mutating func endRound(_ line: Int?) {
-        guard let index = rounds.firstIndex(where: { $0.line == line }) ?? rounds.indices.first else { return }
-        rounds.remove(at: index)
+    /// Gives what was wished with it.
+    @discardableResult
+    private mutating func endRound(_ line: Int?) -> Wish? {
+        // What no line asked for ends whatever there is.
+        let index = rounds.firstIndex { $0.line == line } ?? (line == nil ? rounds.indices.first : nil)
+        return index.map { rounds.remove(at: $0).wish }
+    }
+
+    /// This chat is the current one from now on, or none is.
+    mutating func follow(_ chat: ChatBook.Chat?) {
+        isInChat = chat != nil
+        guard let chat else { return fulfilled = [] }
+        if accepted.contains(chat.id) { fulfilled = [.accepted(chat.id)] }
+        // It came of what was invited to, be it here or by the other side's invitation, which won.
+        if !accepted.contains(chat.id), fulfilled.isEmpty { fulfilled = Set(ownWishes) }
+        if let done, done.chat == chat.id { fulfilled.insert(done.wish) }
     }
 
     /// The node's answer to that command, which was for this chat.
@@ -72,7 +130,6 @@ struct ChatState {
         case (.invite, .failed): endRound(line)
         // The chat was there, and it was not said all the same.
         case (.say, .failed) where chat != nil: hasLostLine = true
-        case (_, .joining(let number, let host)): joining[number] = host.id
         case (_, .message(let ref)):
             if settledEarly.remove(ref) == nil { unsent[ref] = .some(chat) }
         case (_, .offered(let transfer)):
@@ -91,13 +148,13 @@ struct ChatState {
 
     mutating func note(_ event: NodeEvent) {
         switch event {
-        case .inviteDone(_, _, let line): endRound(line)
-        case .inviteWithdrawn(let number, _): joining[number] = nil
-        case .chatStarted(_, let role, let host, _, let purpose):
+        case .inviteDone(let chat, _, let line):
+            if let wish = endRound(line), let chat { done = (chat, wish) }
+        case .inviteWithdrawn(let number, _):
+            if let gone = joining.removeValue(forKey: number) { accepted.remove(gone.chat) }
+        case .chatStarted(let chat, _, _, _, let purpose):
             if purpose != .file { hadChat = true }
-            guard role == .member, joining.values.contains(host.id) else { return acceptedFrom = nil }
-            acceptedFrom = host.id
-            joining = joining.filter { $0.value != host.id }
+            joining = joining.filter { $0.value.chat != chat }
         case .chatEnded(let chat, _, _): chatEnded(chat)
         case .messageDelivered(_, _, let ref, let missing, _): settle(ref, isWhole: missing.isEmpty)
         case .messageFailed(_, let ref, _, _): settle(ref, isWhole: false)
@@ -112,6 +169,7 @@ struct ChatState {
 
     /// What did not come back before the end will not come.
     private mutating func chatEnded(_ chat: ChatID) {
+        accepted.remove(chat)
         // What was said before the chat was known here was said in the only one.
         func isOther(_ own: ChatID?) -> Bool { own != nil && own != chat }
         undelivered.formUnion(unsent.filter { !isOther($0.value) }.keys)

@@ -39,10 +39,11 @@ extension ChatTeller {
 
     /// Where a chat that has just started stands, if there are others.
     private func started(_ id: ChatID) -> [String] {
-        guard book.chats.count > 1, let chat = book.chat(id) else { return [] }
-        guard let current = book.current, current.id != id else {
-            return ["It is chat \(chat.number), and what you type goes there."]
+        guard book.chats.count > 1 || book.current == nil, let chat = book.chat(id) else { return [] }
+        guard let current = book.current else {
+            return ["It is chat \(chat.number); /switch \(chat.number) goes there."]
         }
+        guard current.id != id else { return ["It is chat \(chat.number), and what you type goes there."] }
         return [
             "It is chat \(chat.number); what you type still goes to chat \(current.number). "
                 + "/switch \(chat.number) goes there."

@@ -47,6 +47,12 @@ struct ChatTeller {
         display.place(book)
     }
 
+    /// There is no current chat until the user says so.
+    mutating func drift() {
+        book.drift()
+        display.place(book)
+    }
+
     /// The user wants a further chat.
     mutating func expectChat() {
         book.expectOne()
