@@ -101,6 +101,22 @@ struct HostilePeerTests {
         #expect(!isReceiving)
     }
 
+    @Test("A host that promises files and brings none is left after a while, and its place is free")
+    func bringsNone() throws {
+        let network = MachineNetwork(2, seed: 6)
+        network.tamper = { from, _, message in
+            if from == 0, case .event = message { [] } else { [message] }
+        }
+        try invite(1, toTake: network.offer(1, by: 0, to: [1]), in: network)
+        network.schedule(1) { _ = $0.accept(nil, line: nil, at: $1) }
+        try network.settle()
+        #expect(network.nodes[1].machine.deliveryView != nil && network.nodes[1].machine.isBusy)
+        try network.advance(29)
+        #expect(network.nodes[1].machine.isBusy)
+        try network.advance(2)
+        #expect(network.nodes[1].machine.slots.isEmpty && !network.nodes[1].machine.isBusy)
+    }
+
     @Test("A recipient that accepts and then asks for nothing is given up after a while")
     func stalls() throws {
         let network = MachineNetwork(2, seed: 6)
