@@ -20,7 +20,7 @@ extension ChatLoop {
         let isThere = number == 0 || teller.book.chats.contains { $0.number == number }
         teller.switchTo(number, line)
         // What follows was typed for that chat. A person has seen that it is not there; a script has not.
-        if !isThere, !isInteractive { teller.drift() }
+        if !isThere, !isInteractive, teller.maximumChats > 1 { teller.drift() }
         followBook()
     }
 
