@@ -187,6 +187,8 @@ struct ReachingTests {
     func clone() async throws {
         let lab = try Lab(hosts: 2)
         let first = try await lab.chat(1, "--name", "twin")
+        // Two that ask for the same names in the same moment may both get none for a while.
+        try await first.event("discovery") { $0.text("state") == "published" }
         try FileManager.default.copyItem(atPath: lab.home(1), toPath: lab.home(2))
         let second = try await lab.chat(2, "--name", "twin")
         #expect(first.first("ready")?.text("id") == second.first("ready")?.text("id"))
