@@ -147,7 +147,8 @@ extension NodeMachine {
 
     /// Answers anything but accepted, and closes.
     mutating func answer(_ question: Question, _ answer: Answer, at moment: Moment) {
-        for list in [\Self.questions, \.held] { self[keyPath: list].removeAll { $0.connection == question.connection } }
+        questions.removeAll { $0.connection == question.connection }
+        held.removeAll { $0.connection == question.connection }
         let reply = InviteAnswer(chat: question.invite.chat, refusing: answer)
         effects += [.send(question.connection, .answer(reply)), .close(question.connection)]
         peers[question.connection] = nil

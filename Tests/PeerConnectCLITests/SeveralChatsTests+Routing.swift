@@ -45,7 +45,7 @@ extension SeveralChatsTests {
             terminal.type("for bob\r")
             await terminal.output(until: "That waits until what you typed has gone to the chat that is about to start.")
             node.emit(.inviteDone(chat: nil, answers: [], line: 2))
-            await terminal.output(until: "The chat that this was typed for has not come about.")
+            await terminal.output(until: "This was typed for a chat that you are not in.")
             await terminal.output(until: "What you type goes to chat 1 with bob and eve now.")
             await terminal.output(until: "on its way: for bob")
             terminal.send(.ended)

@@ -48,8 +48,7 @@ struct ChatBook: Sendable {
     /// `isAsked` tells of a chat that starts: the user wants it, or waits for no other.
     mutating func note(_ event: NodeEvent, isAsked: Bool = true) {
         switch event {
-        case .chatStarted(let id, let role, let host, let members, .chat),
-            .chatStarted(let id, let role, let host, let members, .message):
+        case .chatStarted(let id, let role, let host, let members, let purpose) where purpose != .file:
             lastNumber += 1
             chats.append(Chat(number: lastNumber, id: id, role: role, host: host, members: members))
             if !isAsked { unasked.insert(id) }

@@ -26,8 +26,8 @@ extension ChatLoop {
 
     /// Sends what waited for a chat, and then goes where the user wanted to go behind it.
     mutating func performHeld() {
-        // Theirs does not come, though another one may.
-        for (line, _, _) in held.filter({ state.isVain($0.awaited) }) { teller.refuse(line, Self.noChatCame) }
+        // Theirs is not the one that comes.
+        for (line, _, _) in held.filter({ state.isVain($0.awaited) }) { teller.refuse(line, Self.otherChat) }
         held.removeAll { state.isVain($0.awaited) }
         // One that is refused makes room for the next at once.
         while !state.holdsTexts, !held.isEmpty, current == nil, !isSaying {
@@ -48,13 +48,9 @@ extension ChatLoop {
         .busy, "What you typed waits for the chat that is about to start.",
         hint: "Wait for it, or give it up with /end.")
 
-    private static let noChatCame = PeerConnectError(
-        .noChat, "The chat that this was typed for has not come about.",
-        hint: "/invite PEER… asks again; get the line back with the up arrow.")
-
     private static let otherChat = PeerConnectError(
-        .noChat, "That was typed for another chat than the one that has started.",
-        hint: "Say it again where it belongs.")
+        .noChat, "This was typed for a chat that you are not in.",
+        hint: "Get it back with the up arrow, and say it where it belongs.")
 
     /// A text is on its way to the current chat: the next one waits, so that they keep their order.
     var isSaying: Bool { saying.contains { $0.chat == teller.book.current?.id } }

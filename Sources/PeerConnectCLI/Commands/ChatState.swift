@@ -22,7 +22,7 @@ struct ChatState {
     /// The last invitation that led to a chat.
     private var done: (chat: ChatID, wish: Wish)?
     /// There is a chat that what is typed goes to.
-    var isInChat = false
+    private(set) var isInChat = false
     /// Whether any chat came about in this run.
     private(set) var hadChat = false
     /// Own invitations without an end, by the line that asked for them, and whether a new chat is to come of them.
